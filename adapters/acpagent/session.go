@@ -224,7 +224,7 @@ func (s *session) update(u acpsdk.SessionUpdate) {
 	_ = s.agent.conn.SessionUpdate(s.agent.ctx, acpsdk.SessionNotification{SessionId: s.id, Update: u})
 }
 
-// changeMode tells the client of a mode that the client did not choose: the reply to
+// changeMode reports a mode that the client did not choose: the reply to
 // session/set_mode has told it of another one.
 func (s *session) changeMode(value string) {
 	id := modeID(value)

@@ -268,7 +268,7 @@ func TestMessagesForABusyAgentOfAnotherRuntime(t *testing.T) {
 	b := x.events("a-codex")
 	asked, turns := dataIn[event.UserMessage](b)
 	x.g.Expect(asked).To(HaveLen(2))
-	x.g.Expect(turns).To(Equal([]int{1, 2}), "each message has a turn of its own")
+	x.g.Expect(turns).To(Equal([]int{1, 2}), "each message starts a turn")
 	done := slices.IndexFunc(b, func(e event.Event) bool { return e.Type() == event.TypeDone })
 	second := slices.IndexFunc(b, func(e event.Event) bool { return e.Type() == event.TypeTurnStart && e.Turn == 2 })
 	x.g.Expect(second).To(BeNumerically(">", done))

@@ -55,7 +55,7 @@ var turnspec = sync.OnceValues(func() (_ string, err error) {
 	return program, nil
 })
 
-// machine is where servers run: real runtimes, each with a scripted model of its own.
+// machine holds what servers need: real runtimes, and a scripted model for each.
 type machine struct {
 	t      *testing.T
 	g      *WithT
