@@ -13,8 +13,10 @@ const (
 	// While there are commits, if the log is relaxed. More to flush at once would delay the
 	// commits that come meanwhile for longer.
 	flushEvery = 200 * time.Millisecond
-	walPages   = 32768 // of FILE-wal, 64 MiB; above it they are copied into the file
-	fewPages   = 256   // which the writer may copy, while appends wait
+	// Of FILE-wal, 256 MiB; above it they are copied into the file. Commits wait for the end of a
+	// copy for 20 to 70 ms, with a quarter of the pages four times as often.
+	walPages = 131072
+	fewPages = 256 // which the writer may copy, while appends wait
 )
 
 // copier is the state of the goroutine that flushes FILE-wal to the disk and copies it
