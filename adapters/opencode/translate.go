@@ -336,8 +336,8 @@ func (t *translator) sessionFailed(a *agent, f failure) {
 	}
 }
 
-// The bounds of what the runtime itself does without an end: it asks a model that fails again
-// and again, and goes on after a reply without an end.
+// The bounds of what some versions of the runtime do without an end: they ask a model that fails again
+// and again, and go on after a reply without an end.
 const (
 	maxRetries = 10
 	maxUnended = 5

@@ -214,5 +214,5 @@ var withoutExample = map[string]string{
 	"process.sigterm":  "only a program can fail it",
 	"process.sigint":   "as process.sigterm",
 	"process.sighup":   "as process.sigterm",
-	"turn.retries-end": "only the wire of OpenCode announces attempts without an end; conformance/internal/broken has the adapter",
+	"turn.retries-end": "only the wire of OpenCode 1.15.13 announces attempts without an end; conformance/internal/broken has the adapter",
 }

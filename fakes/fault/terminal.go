@@ -95,15 +95,15 @@ const (
 	EndlessRetriesLength = endlessAttempts * attemptInterval
 )
 
-// endlessRetries repeats the announcement of another request to the model. It is for runtimes
-// that do so without a limit of their own.
+// endlessRetries repeats the announcement of another request to the model. It is for versions
+// of a runtime that do so without a limit of their own.
 func endlessRetries() Operator {
 	return Operator{
 		Name: "endless-retries", Kind: Terminal,
 		Doc: fmt.Sprintf("The model fails again and again: the runtime announces another request %d times more, every %v. Then it writes nothing.", endlessAttempts, attemptInterval),
 		places: func(c *lines, _ bool) []int {
 			return c.outputsWhere(func(i int) bool {
-				return c.rt.RetriesForever && c.rt.ReadStatement(c.wire[i].Bytes).Notice == wire.NoticeRetry && !c.inStoppedTurn(i)
+				return c.rt.RetriesForever(c.version) && c.rt.ReadStatement(c.wire[i].Bytes).Notice == wire.NoticeRetry && !c.inStoppedTurn(i)
 			})
 		},
 		apply: func(c *lines, place int) Fault {

@@ -10,7 +10,7 @@ import (
 
 // RetriesEnd is the check turn.retries-end.
 var RetriesEnd = &conformance.Check{
-	ID: "turn.retries-end", Source: "wire/opencode: a model that fails is asked again without a limit", Tiers: []conformance.Tier{conformance.TierWitness},
+	ID: "turn.retries-end", Source: "wire/opencode: 1.15.13 asks a model that fails again without a limit", Tiers: []conformance.Tier{conformance.TierWitness},
 	Needs:      []string{"turn", "error"},
 	Mend:       "Count the attempts that the runtime announces for a turn, or their time. At a limit stop the turn and emit error.",
 	Sentence:   "If the runtime asks a failing model again without an end, the subject ends the turn in an error.",

@@ -38,7 +38,7 @@ var traps = []struct {
 	{"opencode", "stop/mid-tool", []string{"turn.stop"}, []string{"turn.crash-ends", "turn.stall-ends"}, reportsAnAbortedToolComplete},
 	{"opencode", "tool/output-while-it-runs", []string{"tool.streamed"}, nil, emitsTheOutputSoFar},
 	{"opencode", "model/ends-without-its-end", []string{"text.once"}, nil, retractsWhatIsKept},
-	{"opencode", "model/cut-in-mid-thinking", nil, []string{"turn.retries-end"}, waitsForEachAttempt},
+	{"opencode/1.15.13", "model/cut-in-mid-thinking", nil, []string{"turn.retries-end"}, waitsForEachAttempt},
 	{"opencode", "session/fork-with-tools", []string{"text.message-id", "text.once", "turn.activity-first"}, nil, replaysTheHistory},
 	{"opencoderun", "model/refuses-auth", []string{"turn.end-stated", "turn.error-is-error"}, nil, takesTheExitForSuccess},
 	{"opencoderun", "tool/text-tool-text-three-rounds", []string{"text.once", "tool.known"}, []string{"wire.garbage", "wire.unknown"}, endsWithTheFirstStep},
