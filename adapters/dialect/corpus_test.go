@@ -10,24 +10,37 @@ import (
 	"testing"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/streamgolden"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// sessionsOf returns the stored events of a case, by session.
-func sessionsOf(t *testing.T, id string) map[string][]event.Event {
+// eventsOf returns the stored events of a case.
+func eventsOf(t *testing.T, id string) []event.Event {
 	t.Helper()
 	lines, err := fixtures.Embedded().GoldenEvents(id)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	out := map[string][]event.Event{}
-	for _, line := range lines {
-		e, err := event.Decode(line)
-		if err != nil {
+	out := make([]event.Event, len(lines))
+	for i, line := range lines {
+		if out[i], err = event.Decode(line); err != nil {
 			t.Fatal(err)
 		}
+	}
+	return out
+}
+
+// sessionsOf returns the stored events of a case, by session.
+func sessionsOf(t *testing.T, id string) map[string][]event.Event {
+	t.Helper()
+	return bySession(eventsOf(t, id))
+}
+
+func bySession(events []event.Event) map[string][]event.Event {
+	out := map[string][]event.Event{}
+	for _, e := range events {
 		out[e.SessionID] = append(out[e.SessionID], e)
 	}
 	return out
@@ -36,6 +49,8 @@ func sessionsOf(t *testing.T, id string) map[string][]event.Event {
 // vocabulary is what the tests need of a dialect.
 type vocabulary struct {
 	name string
+	// emit is the name of the dialect for turnspec emit; "" if it is that of the vocabulary.
+	emit string
 	// translator returns a function that returns the messages of each event, as lines.
 	translator func() func(event.Event) [][]byte
 	// check returns the problems of a stream.
@@ -78,26 +93,39 @@ type shown struct {
 }
 
 // TestEachCase translates the events of all cases. What a reader of the messages shows must
-// equal the chat that the events reduce to, and the checker of the dialect must be silent.
+// equal the chat that the events reduce to, the checker of the dialect must be silent, and the
+// messages must be those of the goldens.
 func TestEachCase(t *testing.T) {
 	ids, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	translated := map[string]map[event.Type]int{}
+	goldens := map[string]*streamgolden.Folder{}
 	for _, v := range vocabularies {
 		translated[v.name] = map[event.Type]int{}
+		goldens[v.name] = v.eachGolden()
 	}
 	sample := racesample.Sample(ids, 15)
 	for _, id := range sample {
-		for _, events := range sessionsOf(t, id) {
-			chat := replay.Reduce(events)
-			for _, v := range vocabularies {
-				for _, problem := range v.problemsOf(events, chat, translated[v.name]) {
+		all := eventsOf(t, id)
+		sessions := bySession(all)
+		chats := map[string]*replay.Chat{}
+		for session, events := range sessions {
+			chats[session] = replay.Reduce(events)
+		}
+		for _, v := range vocabularies {
+			lines, streams := v.translate(all, translated[v.name])
+			goldens[v.name].Add(id, lines)
+			for session, events := range sessions {
+				for _, problem := range v.problemsOf(streams[session], events, chats[session]) {
 					t.Errorf("%s: %s: %s", id, v.name, problem)
 				}
 			}
 		}
+	}
+	for _, v := range vocabularies {
+		compareGoldens(t, goldens[v.name], len(sample) != len(ids))
 	}
 	if len(sample) != len(ids) {
 		return
@@ -115,14 +143,27 @@ func TestEachCase(t *testing.T) {
 	}
 }
 
-func (v vocabulary) problemsOf(events []event.Event, chat *replay.Chat, translated map[event.Type]int) []string {
-	var lines [][]byte
-	translate := v.translator()
+// translate returns the messages of the events in their order, as turnspec emit does, and those of
+// each session. It counts them by the type of the event.
+func (v vocabulary) translate(events []event.Event, translated map[event.Type]int) ([][]byte, map[string][][]byte) {
+	var all [][]byte
+	streams, translators := map[string][][]byte{}, map[string]func(event.Event) [][]byte{}
 	for _, e := range events {
-		out := translate(e)
-		translated[e.Type()] += len(out)
-		lines = append(lines, out...)
+		if translators[e.SessionID] == nil {
+			translators[e.SessionID] = v.translator()
+		}
+		out := translators[e.SessionID](e)
+		if translated != nil {
+			translated[e.Type()] += len(out)
+		}
+		streams[e.SessionID] = append(streams[e.SessionID], out...)
+		all = append(all, out...)
 	}
+	return all, streams
+}
+
+// problemsOf returns what is wrong with the messages of a session.
+func (v vocabulary) problemsOf(lines [][]byte, events []event.Event, chat *replay.Chat) []string {
 	for _, line := range lines {
 		if bytes.ContainsRune(line, '\n') {
 			return []string{"a message of two lines: " + string(line)}

@@ -30,7 +30,8 @@ func TestRetractedThenSaidAgain(t *testing.T) {
 	}
 	chat := replay.Reduce(events)
 	for _, v := range vocabularies {
-		for _, problem := range v.problemsOf(events, chat, map[event.Type]int{}) {
+		lines, _ := v.translate(events, map[event.Type]int{})
+		for _, problem := range v.problemsOf(lines, events, chat) {
 			t.Errorf("%s: %s", v.name, problem)
 		}
 	}

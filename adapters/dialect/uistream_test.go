@@ -18,7 +18,7 @@ var uiVocabularies = []vocabulary{
 		check:      checkUI, read: readUI, leftOut: uistream.LeftOut(),
 	},
 	{
-		name:       "uistream with approvals",
+		name: "uistream with approvals", emit: "uistream-approvals",
 		translator: func() func(event.Event) [][]byte { return encoded((&uistream.Translator{Approvals: true}).Translate) },
 		check:      checkUI, read: readUI, leftOut: uistream.LeftOut(),
 		hides:   "tools", // a request starts its tool

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/dialect/dialects"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/runner/message"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -31,6 +33,7 @@ line, or of a session of an event log. SESSION may be left out if the log has on
   uistream            the UI message stream of the AI SDK, versions 6 and 7
   uistream-approvals  the same, with tool approvals, for version 7
   wsmessages          messages over a WebSocket, with one text per response
+  runner              the messages of turnspec runner, without those that concern its commands
 
 With --sse it writes server-sent events, as a server does: a stream for each turn.
 
@@ -44,7 +47,7 @@ events do; --session chooses one.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			switch {
 			case len(args) == 0:
-				return complete(dialects.Names)(cmd, args, word)
+				return complete(emitNames)(cmd, args, word)
 			case log != "":
 				return completeSession(cmd, append([]string{log}, args[1:]...), word)
 			}
@@ -52,8 +55,11 @@ events do; --session chooses one.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, ok := dialects.Of(args[0])
+			if args[0] == runnerMessages.Name {
+				d, ok = runnerMessages, true
+			}
 			if !ok {
-				return fmt.Errorf("no dialect %q: use one of %s", args[0], strings.Join(dialects.Names(), ", "))
+				return fmt.Errorf("no dialect %q: use one of %s", args[0], strings.Join(emitNames(), ", "))
 			}
 			var err error
 			out := bufio.NewWriter(cmd.OutOrStdout())
@@ -78,6 +84,23 @@ events do; --session chooses one.`,
 	cmd.MarkFlagsMutuallyExclusive("log", "session")
 	return cmd
 }
+
+// runnerMessages are what a runner writes of the events of a session.
+var runnerMessages = dialects.Dialect{Name: "runner", New: func() func(event.Event) []dialects.Message {
+	var t message.Translator
+	return func(e event.Event) (out []dialects.Message) {
+		for _, m := range t.Translate(e) {
+			line, err := message.Encode(m)
+			if err == nil { // it fails only for a type that cannot be JSON
+				out = append(out, dialects.Message{Line: bytes.TrimSuffix(line, []byte("\n"))})
+			}
+		}
+		return out
+	}
+}}
+
+// emitNames lists what emit writes.
+func emitNames() []string { return append(dialects.Names(), runnerMessages.Name) }
 
 // emitEvents calls do for the events of a case, a file or stdin.
 func emitEvents(cmd *cobra.Command, args []string, do func(event.Event) error) error {

@@ -1,8 +1,11 @@
 package message_test
 
 import (
+	"bytes"
 	"errors"
+	"flag"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,44 +14,104 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/streamgolden"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/adapters/runner/message"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// sessionsOf returns the stored events of a case, by session.
-func sessionsOf(t *testing.T, id string) map[string][]event.Event {
+var update = flag.Bool("update", false, "write the goldens of testdata")
+
+// eventsOf returns the stored events of a case.
+func eventsOf(t *testing.T, id string) []event.Event {
 	t.Helper()
 	lines, err := fixtures.Embedded().GoldenEvents(id)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	out := map[string][]event.Event{}
-	for _, line := range lines {
-		e, err := event.Decode(line)
-		if err != nil {
+	out := make([]event.Event, len(lines))
+	for i, line := range lines {
+		if out[i], err = event.Decode(line); err != nil {
 			t.Fatal(err)
 		}
-		out[e.SessionID] = append(out[e.SessionID], e)
 	}
 	return out
 }
 
+// messagesOf returns the messages of the events of a case: as lines in the order of the events, as turnspec emit
+// writes them, and by session.
+func messagesOf(t *testing.T, events []event.Event) (lines [][]byte, sessions map[string][]message.Message) {
+	t.Helper()
+	sessions = map[string][]message.Message{}
+	translators := map[string]*message.Translator{}
+	for _, e := range events {
+		if translators[e.SessionID] == nil {
+			translators[e.SessionID] = new(message.Translator)
+		}
+		for _, m := range translators[e.SessionID].Translate(e) {
+			line, err := message.Encode(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, bytes.TrimSuffix(line, []byte("\n")))
+			sessions[e.SessionID] = append(sessions[e.SessionID], m)
+		}
+	}
+	return lines, sessions
+}
+
+func eachGolden() *streamgolden.Folder {
+	return &streamgolden.Folder{Dir: filepath.Join("testdata", "each"), Show: func(id string) string { return "turnspec emit runner " + id }}
+}
+
+// TestOneMessageMissing leaves a message of one case out. Only this case must differ from the goldens.
+func TestOneMessageMissing(t *testing.T) {
+	g := gomega.NewWithT(t)
+	const id = "claude/2.1.329/permission/allow"
+	lines, _ := messagesOf(t, eventsOf(t, id))
+	f := eachGolden()
+	f.Add(id, lines)
+	g.Expect(f.Compare(true)).To(gomega.BeEmpty())
+	f.Add(id, lines[1:])
+	g.Expect(f.Compare(true)).To(gomega.ConsistOf(gomega.HavePrefix(id + ": ")))
+}
+
 // TestEachCase translates the events of all cases. What the messages say must equal the chat
-// that the events reduce to, and nothing stays open.
+// that the events reduce to, nothing stays open, and the messages are those of the goldens.
 func TestEachCase(t *testing.T) {
 	ids, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
-	for _, id := range racesample.Sample(ids, 15) {
-		for _, events := range sessionsOf(t, id) {
-			for _, problem := range problemsOf(events, seen) {
+	seen, goldens := map[string]bool{}, eachGolden()
+	sample := racesample.Sample(ids, 15)
+	for _, id := range sample {
+		all := eventsOf(t, id)
+		lines, messages := messagesOf(t, all)
+		goldens.Add(id, lines)
+		sessions := map[string][]event.Event{}
+		for _, e := range all {
+			sessions[e.SessionID] = append(sessions[e.SessionID], e)
+		}
+		for session, events := range sessions {
+			for _, problem := range problemsOf(messages[session], events, seen) {
 				t.Errorf("%s: %s", id, problem)
 			}
 		}
+	}
+	sampled := len(sample) != len(ids)
+	if *update && !sampled {
+		if err := goldens.Write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	differences, err := goldens.Compare(sampled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(differences); n > 0 {
+		t.Errorf("%d streams differ; look at what `go test ./adapters/runner/message -run TestEachCase -update` changes\n%s", n, strings.Join(differences[:min(n, 20)], "\n"))
 	}
 	var never []string
 	for _, name := range message.Types() {
@@ -58,7 +121,7 @@ func TestEachCase(t *testing.T) {
 	}
 	// What only a runner says.
 	ofRunner := []string{"ready", "complete", "shutdown", "listing"}
-	if !testing.Short() && len(racesample.Sample(ids, 15)) == len(ids) {
+	if !testing.Short() && !sampled {
 		gomega.NewWithT(t).Expect(never).To(gomega.ConsistOf(ofRunner), "types that no case has")
 	}
 }
@@ -122,13 +185,10 @@ func joined(paragraphs []string) string {
 	return strings.Join(strings.Fields(strings.Join(paragraphs, " ")), " ")
 }
 
-func problemsOf(events []event.Event, seen map[string]bool) []string {
+func problemsOf(messages []message.Message, events []event.Event, seen map[string]bool) []string {
 	r := &reading{seen: seen, open: map[string]int{}, texts: map[string]string{}, turns: map[int]string{}}
-	var t message.Translator
-	for _, e := range events {
-		for _, m := range t.Translate(e) {
-			r.add(m)
-		}
+	for _, m := range messages {
+		r.add(m)
 	}
 	for id, n := range r.open {
 		if n != 0 {

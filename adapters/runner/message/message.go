@@ -17,9 +17,9 @@ type Message interface {
 	Type() string
 }
 
-// Encode returns a message as one line, with its line end.
+// Encode returns a message as one line, with its line end. Equal messages become equal lines.
 func Encode(m Message) ([]byte, error) {
-	b, err := json.Marshal(m, jsontext.AllowInvalidUTF8(true))
+	b, err := json.Marshal(m, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Type(), err)
 	}

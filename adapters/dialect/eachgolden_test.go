@@ -1,0 +1,97 @@
+package dialect_test
+
+import (
+	"bytes"
+	"cmp"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/turnspec/turnspec/adapters/dialect/dialects"
+	"github.com/turnspec/turnspec/adapters/internal/streamgolden"
+)
+
+// eachGolden returns the goldens of all cases.
+func (v vocabulary) eachGolden() *streamgolden.Folder {
+	return &streamgolden.Folder{
+		Dir:  filepath.Join("testdata", strings.ReplaceAll(v.name, " ", "-"), "each"),
+		Show: func(id string) string { return "turnspec emit " + cmp.Or(v.emit, v.name) + " " + id },
+	}
+}
+
+// shownDifferences is how many differences of a dialect are listed.
+const shownDifferences = 20
+
+// compareGoldens compares the streams with the goldens, or writes them.
+func compareGoldens(t *testing.T, f *streamgolden.Folder, sampled bool) {
+	t.Helper()
+	if *update {
+		if sampled {
+			t.Fatal("-update needs all cases: run it without -race")
+		}
+		if err := f.Write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	differences, err := f.Compare(sampled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range differences {
+		if i == shownDifferences {
+			t.Errorf("%s: %d more differences", f.Dir, len(differences)-i)
+			break
+		}
+		t.Error(d)
+	}
+	if len(differences) > 0 {
+		t.Errorf("%s differs; look at what `go test ./adapters/dialect -run TestEachCase -update` changes", f.Dir)
+	}
+}
+
+// TestOneMessageChanged changes a message of one case. Only this case must differ from the goldens.
+func TestOneMessageChanged(t *testing.T) {
+	const id = "claude/2.1.329/permission/allow"
+	for _, v := range vocabularies {
+		lines, _ := v.translate(eventsOf(t, id), nil)
+		f := v.eachGolden()
+		f.Add(id, lines)
+		if got, err := f.Compare(true); err != nil || len(got) > 0 {
+			t.Errorf("%s: %v, %q", v.name, err, got)
+		}
+		f.Add(id, lines[1:])
+		got, err := f.Compare(true)
+		if err != nil || len(got) != 1 || !strings.HasPrefix(got[0], id+": ") || !strings.Contains(got[0], "messages (was") {
+			t.Errorf("%s: a message is missing: %v, %q", v.name, err, got)
+		}
+		lines[1] = bytes.Replace(lines[1], []byte("1"), []byte("2"), 1)
+		f.Add(id, lines)
+		got, err = f.Compare(true)
+		if err != nil || len(got) != 1 || !strings.HasPrefix(got[0], id+": ") || !strings.Contains(got[0], "other contents") {
+			t.Errorf("%s: a message is another one: %v, %q", v.name, err, got)
+		}
+	}
+}
+
+// TestEmitWritesTheSame compares the translators of the tests with those of turnspec emit.
+func TestEmitWritesTheSame(t *testing.T) {
+	const id = "claude/2.1.329/permission/allow"
+	for _, v := range vocabularies {
+		d, ok := dialects.Of(cmp.Or(v.emit, v.name))
+		if !ok {
+			t.Fatalf("no dialect of %s", v.name)
+		}
+		translate := d.New()
+		var lines [][]byte
+		for _, e := range eventsOf(t, id) {
+			for _, m := range translate(e) {
+				lines = append(lines, m.Line)
+			}
+		}
+		f := v.eachGolden()
+		f.Add(id, lines)
+		if got, err := f.Compare(true); err != nil || len(got) > 0 {
+			t.Errorf("%v, %q", err, got)
+		}
+	}
+}
