@@ -73,7 +73,8 @@ func (c conversation) text() string {
 	return b.String()
 }
 
-// converse runs a conversation in virtual time, against the stand-in that plays a case. react
+// converse runs a conversation in virtual time, against the stand-in that plays a case at its
+// recorded pace. react
 // returns the commands that follow a message: lines, "EOF" to end the input, "WAIT" for a
 // second, or "TERM" for a signal.
 func converse(t *testing.T, caseID, mode string, react func(m said) []string) (out conversation) {
@@ -83,7 +84,7 @@ func converse(t *testing.T, caseID, mode string, react func(m said) []string) (o
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		fake, err := standin.New(c, standin.Options{Seed: 1})
+		fake, err := standin.New(c, standin.Options{Seed: 1, Speed: 1})
 		if err != nil {
 			t.Error(err)
 			return
@@ -323,7 +324,7 @@ func TestTheRuntimeDies(t *testing.T) {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	var got conversation
 	synctest.Test(t, func(t *testing.T) {
-		fake, err := standin.New(c, standin.Options{Seed: 1})
+		fake, err := standin.New(c, standin.Options{Seed: 1, Speed: 1})
 		if err != nil {
 			t.Error(err)
 			return
