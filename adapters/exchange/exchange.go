@@ -46,8 +46,10 @@ type exchange struct {
 	unread  []event.Data // of the receiver, which are not inserted
 	open    []openPart   // what the inserted ones and unread leave open
 	changed chan struct{}
-	ended   chan struct{} // closed when over
-	settled chan struct{} // closed when the last event of the task is inserted
+	ended   chan struct{}   // closed when over
+	settled chan struct{}   // closed when the last event of the task is inserted
+	before  <-chan struct{} // queued of the sender's exchange that ended before this one, or nil
+	queued  chan struct{}   // closed when the answer waits for its turn, or there is none to send
 }
 
 // openPart is a block or a call of the receiver that has not ended.
@@ -69,6 +71,7 @@ func (x *exchange) endAs(failure *Error) {
 		failure.Exchange = x.id
 		x.failure = failure
 	}
+	x.before = x.sender.endsNow(x)
 	close(x.ended)
 }
 
@@ -227,9 +230,10 @@ func (x *exchange) run(cancelled <-chan struct{}) {
 		reply(nil)
 	})
 	close(x.settled)
+	answer := x.queueAnswer()
 	x.stopReceiver()
-	if !x.wait {
-		x.sendAnswer()
+	if answer != nil {
+		x.sendAnswer(answer)
 	}
 }
 
@@ -282,16 +286,26 @@ func (x *exchange) stopReceiver() {
 	}
 }
 
-// sendAnswer sends the answer to the sender as a message, when it has no turn.
-func (x *exchange) sendAnswer() {
-	status, text := x.result()
-	if status == event.TaskInterrupted {
-		return // the sender's session has ended
+// queueAnswer queues the answer for the sender, after those of the exchanges that ended
+// before. It returns nil if the sender gets no message.
+func (x *exchange) queueAnswer() *delivery {
+	defer close(x.queued)
+	if x.before != nil {
+		<-x.before
+	}
+	if status, _ := x.result(); x.wait || status == event.TaskInterrupted {
+		return nil // the call has the answer, or the sender's session has ended
 	}
 	d := newDelivery(x.request.id+answerSuffix, x, true)
 	if x.sender.enqueue(d) != nil {
-		return
+		return nil
 	}
+	return d
+}
+
+// sendAnswer sends the answer to the sender as a message, when it is its turn.
+func (x *exchange) sendAnswer(d *delivery) {
+	status, text := x.result()
 	select {
 	case <-d.turn:
 	case <-d.taken: // the session has ended

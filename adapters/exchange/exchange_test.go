@@ -321,6 +321,35 @@ func TestMessagesWaitForABusySession(t *testing.T) {
 	valid(t, r)
 }
 
+// TestAnswersKeepTheOrderOfTheirEnds lets exchanges end one after the other while the sender
+// is busy.
+func TestAnswersKeepTheOrderOfTheirEnds(t *testing.T) {
+	const exchanges = 32
+	r := run(t, exchange.Config{MaxQueue: exchanges, MaxChain: exchanges}, map[string]*agents{
+		"asker": {answer: func(t *turn) {
+			if _, answer := exchange.Of(t.message.ID); answer {
+				return
+			}
+			for i := range exchanges {
+				t.ask(fmt.Sprintf("c%d", i), fmt.Sprintf(`{"to":"counter","message":"number %d"}`, i))
+			}
+			time.Sleep(time.Minute)
+		}},
+		"counter": {answer: func(t *turn) { t.say("%s.", t.message.Text) }},
+	}, "go", func(*recorded) { time.Sleep(2 * time.Minute) })
+	var got, want []string
+	for _, e := range r.events("a") {
+		if m, is := e.Data.(event.UserMessage); is && m.MessageID != "m1" {
+			_, answer, _ := strings.Cut(m.Text, "\n\n")
+			got, want = append(got, answer), append(want, fmt.Sprintf("number %d.", len(got)))
+		}
+	}
+	g := NewWithT(t)
+	g.Expect(got).To(HaveLen(exchanges))
+	g.Expect(got).To(Equal(want))
+	valid(t, r)
+}
+
 // TestRefusals are the calls that a limit forbids.
 func TestRefusals(t *testing.T) {
 	onward := func(to string) func(*turn) {

@@ -29,6 +29,9 @@ type session struct {
 	sent     *delivery   // the one whose turn has not begun
 	current  []*exchange // whose message the running turn answers
 	outgoing []*exchange // open, with this session as the sender
+
+	endMu      sync.Mutex    // taken last: also with another session's mu and an exchange's
+	lastQueued chan struct{} // queued of its exchange that ended last, or nil
 }
 
 // cause is what led to a turn.
@@ -229,6 +232,16 @@ func (s *session) addOutgoing(x *exchange) bool {
 	s.outgoing = append(s.outgoing, x)
 	s.work.Add(1)
 	return true
+}
+
+// endsNow notes that an exchange of this sender has ended. It returns the queued channel of
+// the one that ended before it, or nil.
+func (s *session) endsNow(x *exchange) <-chan struct{} {
+	s.endMu.Lock()
+	defer s.endMu.Unlock()
+	last := s.lastQueued
+	s.lastQueued = x.queued
+	return last
 }
 
 func (s *session) removeOutgoing(x *exchange) {

@@ -96,7 +96,7 @@ func (h *Hub) exchange(ctx context.Context, from *session, c adapters.ToolCall) 
 func newExchange(from, to *session, because *cause, in input, call string) *exchange {
 	x := &exchange{
 		id: idPrefix + strings.ToLower(rand.Text()[:12]), sender: from, receiver: to, text: in.Message, wait: in.Wait, call: call,
-		parent: because.parent, chain: because.chain, changed: make(chan struct{}, 1), ended: make(chan struct{}), settled: make(chan struct{}),
+		parent: because.parent, chain: because.chain, changed: make(chan struct{}, 1), ended: make(chan struct{}), settled: make(chan struct{}), queued: make(chan struct{}),
 	}
 	x.request = newDelivery(x.id, x, false)
 	return x
@@ -109,6 +109,7 @@ func (x *exchange) start(ctx context.Context) (Reply, error) {
 	}
 	if err := x.receiver.enqueue(x.request); err != nil {
 		x.sender.removeOutgoing(x)
+		close(x.queued)
 		x.sender.work.Done()
 		return Reply{}, err
 	}
