@@ -100,14 +100,14 @@ bridges-update: ## grade the bridges, and write the results to conformance/PEERS
 peers-update: ## the same, and write the results to conformance/PEERS.md
 	$(GO) test -count=1 -timeout 30m -tags peers -v ./conformance/peers -args -update
 
-RECORDED := claude,codex,codexexec,pi,chat,opencode,acp
+RECORDED := claude,codex,codexexec,pi,chat,acp
 
 .PHONY: record-check
 record-check: ## record every scenario again and compare with the stored cases
-	$(GO) run ./cmd/turnspec record --check --runtime $(RECORDED),opencoderun
+	$(GO) run ./cmd/turnspec record --check --runtime $(RECORDED),opencode,opencoderun
 
 .PHONY: recorded
-recorded: # print the runtimes of record-check that CI has the time for: opencode run waits a minute for its own retries
+recorded: # print the runtimes of record-check that CI has the time for: OpenCode repeats what fails for a minute and more
 	@echo $(RECORDED)
 
 .PHONY: schema-check

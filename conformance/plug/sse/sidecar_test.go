@@ -285,12 +285,15 @@ func TestPlainCodexSidecarPasses(t *testing.T) {
 }
 
 // TestBridgedReferenceConforms runs a reference adapter behind the sidecar package, with
-// faults too.
+// faults in two cases.
 func TestBridgedReferenceConforms(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	failed, passed := judged(t, of(t, "served", "claude"), places(), append(racesample.Sample(claudeCases, 4), "claude/2.1.329/question/one")...)
+	faulted, passed := judged(t, of(t, "served", "claude"), places(), "claude/2.1.329/permission/allow", "claude/2.1.329/question/one")
+	g.Expect(faulted).To(BeEmpty())
+	failed, more := judged(t, of(t, "served", "claude"), 0, racesample.Sample(claudeCases, 4)...)
 	g.Expect(failed).To(BeEmpty())
+	maps.Copy(passed, more)
 	for _, id := range []string{"session.ready-first", "order.seq", "order.ts", "permission.resolved", "question.answered"} {
 		g.Expect(passed).To(HaveKey(id), "it has given no verdict")
 	}
@@ -298,8 +301,11 @@ func TestBridgedReferenceConforms(t *testing.T) {
 
 func TestBridgedCodexReferenceConforms(t *testing.T) {
 	t.Parallel()
-	failed, _ := judged(t, of(t, "served codex", "codex"), places(), racesample.Sample(codexCases, 4)...)
-	NewWithT(t).Expect(failed).To(BeEmpty())
+	g := NewWithT(t)
+	faulted, _ := judged(t, of(t, "served codex", "codex"), places(), "codex/0.169.0/permission/allow")
+	g.Expect(faulted).To(BeEmpty())
+	failed, _ := judged(t, of(t, "served codex", "codex"), 0, racesample.Sample(codexCases, 4)...)
+	g.Expect(failed).To(BeEmpty())
 }
 
 // TestBridgedReferencesConform runs the other reference adapters behind the sidecar package, on
