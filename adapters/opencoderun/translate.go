@@ -32,10 +32,11 @@ type translator struct {
 	ready   event.SessionReady
 	session string // the runtime's id
 
-	begun    bool // the process has begun its turn
-	inStep   bool // a step of the model has begun and not ended
-	rejected bool // a call was not allowed, which ends the turn
-	unended  int  // steps without an end, one after the other
+	begun    bool            // the process has begun its turn
+	inStep   bool            // a step of the model has begun and not ended
+	message  opencodecli.Str // that of the step
+	rejected bool            // a call was not allowed, which ends the turn
+	unended  int             // steps without an end, one after the other
 	tokens   event.Tokens
 }
 
@@ -68,8 +69,13 @@ func (t *translator) handleLine(b []byte) {
 	p := opencodecli.Decode[opencodecli.Part](m.Part)
 	switch kind := string(m.Type) + " " + string(p.Type); kind {
 	case "step_start step-start":
+		// A model that is asked again answers in a step of the same message. Another message is that
+		// of another process: in a transcript, the end of the one before is missing.
+		if t.live == nil && t.inStep && t.l.Turn() != nil && p.MessageID != t.message {
+			t.l.Error(event.Error{Code: event.ErrorCrash, Message: "the runtime exited during a turn"})
+		}
 		t.turnGoesOn(m)
-		t.inStep = true
+		t.inStep, t.message = true, p.MessageID
 	case "step_finish step-finish":
 		t.stepFinished(&p)
 	case "text text", "reasoning reasoning":
@@ -101,9 +107,6 @@ func (t *translator) unknown(what string, b []byte) {
 // turnGoesOn begins the turn unless it has begun. A summary of the session may follow the end of
 // the turn, and further steps that summary; they are a turn of their own.
 func (t *translator) turnGoesOn(m message) {
-	if t.live == nil && t.inStep && t.l.Turn() != nil { // the end of the process before is not in a transcript
-		t.l.Error(event.Error{Code: event.ErrorCrash, Message: "the runtime exited during a turn"})
-	}
 	if t.l.Turn() != nil {
 		return
 	}

@@ -95,7 +95,7 @@ func connect(version, mode string, needs []string, modelURL string) (drive.Conne
 }
 
 // connectCodex writes the options of Codex into its settings, because the agent passes none
-// on.
+// on. Of two values of an option the last one holds: a file must not have both.
 func connectCodex(inner drive.Connection) (drive.Connection, error) {
 	var lines []string
 	for i, a := range inner.Args {
@@ -104,6 +104,8 @@ func connectCodex(inner drive.Connection) (drive.Connection, error) {
 		}
 		switch inner.Args[i-1] {
 		case "-c":
+			key, _, _ := strings.Cut(a, "=")
+			lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, key+"=") })
 			lines = append(lines, tomlLines(a)...)
 		case "--enable":
 			lines = append(lines, "features."+a+"=true")
