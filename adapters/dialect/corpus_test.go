@@ -125,7 +125,7 @@ func TestEachCase(t *testing.T) {
 		}
 	}
 	for _, v := range vocabularies {
-		compareGoldens(t, goldens[v.name], len(sample) != len(ids))
+		goldens[v.name].Test(t, *update, len(sample) != len(ids), "go test ./adapters/dialect -run TestEachCase -update")
 	}
 	if len(sample) != len(ids) {
 		return

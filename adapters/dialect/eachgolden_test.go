@@ -19,36 +19,6 @@ func (v vocabulary) eachGolden() *streamgolden.Folder {
 	}
 }
 
-// shownDifferences is how many differences of a dialect are listed.
-const shownDifferences = 20
-
-// compareGoldens compares the streams with the goldens, or writes them.
-func compareGoldens(t *testing.T, f *streamgolden.Folder, sampled bool) {
-	t.Helper()
-	if *update {
-		if sampled {
-			t.Fatal("-update needs all cases: run it without -race")
-		}
-		if err := f.Write(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	differences, err := f.Compare(sampled)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, d := range differences {
-		if i == shownDifferences {
-			t.Errorf("%s: %d more differences", f.Dir, len(differences)-i)
-			break
-		}
-		t.Error(d)
-	}
-	if len(differences) > 0 {
-		t.Errorf("%s differs; look at what `go test ./adapters/dialect -run TestEachCase -update` changes", f.Dir)
-	}
-}
-
 // TestOneMessageChanged changes a message of one case. Only this case must differ from the goldens.
 func TestOneMessageChanged(t *testing.T) {
 	const id = "claude/2.1.329/permission/allow"

@@ -74,9 +74,8 @@ func (c conversation) text() string {
 }
 
 // converse runs a conversation in virtual time, against the stand-in that plays a case at its
-// recorded pace. react
-// returns the commands that follow a message: lines, "EOF" to end the input, "WAIT" for a
-// second, or "TERM" for a signal.
+// recorded pace. react returns the commands that follow a message: lines, "EOF" to end the
+// input, "WAIT" for a second, or "TERM" for a signal.
 func converse(t *testing.T, caseID, mode string, react func(m said) []string) (out conversation) {
 	t.Helper()
 	c, err := fixtures.LoadCase(caseID)

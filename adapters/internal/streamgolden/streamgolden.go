@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/go-json-experiment/json"
 )
@@ -82,6 +83,30 @@ func (s stream) messages() (n int) {
 		n += k
 	}
 	return n
+}
+
+// maxListed is how many differences Test lists.
+const maxListed = 20
+
+// Test fails t if the streams differ from the files. If update is set, it writes the files first; that
+// needs all cases. command is the one that writes them, for the failure.
+func (f *Folder) Test(t *testing.T, update, sampled bool, command string) {
+	t.Helper()
+	if update {
+		if sampled {
+			t.Fatal("-update needs all cases: run it without -race")
+		}
+		if err := f.Write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	differences, err := f.Compare(sampled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(differences); n > 0 {
+		t.Errorf("%s: %d streams differ; look at what `%s` changes\n%s", f.Dir, n, command, strings.Join(differences[:min(n, maxListed)], "\n"))
+	}
 }
 
 // Compare returns the differences between the streams and the files. If sampled is set, lines of other

@@ -101,18 +101,7 @@ func TestEachCase(t *testing.T) {
 		}
 	}
 	sampled := len(sample) != len(ids)
-	if *update && !sampled {
-		if err := goldens.Write(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	differences, err := goldens.Compare(sampled)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(differences); n > 0 {
-		t.Errorf("%d streams differ; look at what `go test ./adapters/runner/message -run TestEachCase -update` changes\n%s", n, strings.Join(differences[:min(n, 20)], "\n"))
-	}
+	goldens.Test(t, *update, sampled, "go test ./adapters/runner/message -run TestEachCase -update")
 	var never []string
 	for _, name := range message.Types() {
 		if !seen[name] {
