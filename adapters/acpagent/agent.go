@@ -168,7 +168,7 @@ func (a *agent) open(ctx context.Context, dir, resume string, servers []acpsdk.M
 	if err != nil {
 		return nil, openError(err)
 	}
-	s := &session{agent: a, Session: opened, mode: modeID(o.Mode), ready: make(chan string, 1), named: make(chan struct{}), ended: make(chan struct{}), titles: map[string]string{}, asked: map[string]context.CancelFunc{}}
+	s := &session{agent: a, Session: opened, translator: translator{mode: modeID(o.Mode)}, ready: make(chan string, 1), named: make(chan struct{}), ended: make(chan struct{}), asked: map[string]context.CancelFunc{}}
 	go s.follow()
 	id := resume
 	select {
@@ -252,12 +252,12 @@ func (a *agent) SetSessionMode(ctx context.Context, p acpsdk.SetSessionModeReque
 		return acpsdk.SetSessionModeResponse{}, acpsdk.NewInvalidParams(map[string]any{"error": "there is no mode " + string(p.ModeId)})
 	}
 	s.mu.Lock()
-	before := s.mode
-	s.mode = modes[i].id
+	before := s.translator.mode
+	s.translator.mode = modes[i].id
 	s.mu.Unlock()
 	if err := setter.SetMode(ctx, modes[i].mode); err != nil {
 		s.mu.Lock()
-		s.mode = before
+		s.translator.mode = before
 		s.mu.Unlock()
 		return acpsdk.SetSessionModeResponse{}, openError(err)
 	}

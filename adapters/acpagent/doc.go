@@ -13,6 +13,8 @@
 //	delta, thinking                 agent_message_chunk, agent_thought_chunk
 //	tool_start, tool_result         tool_call, tool_call_update: rawInput and rawOutput are the runtime's
 //	permission_request              session/request_permission; its outcome is the answer
+//	tool_output                     part of the result, if that does not repeat it
+//	result                          agent_message_chunk, if the turn has no other text
 //	plan, mode_changed              plan, current_mode_update
 //	usage                           the usage of the reply, if it is that of the turn
 //	done                            the reply: end_turn, or cancelled if the turn was stopped
@@ -22,4 +24,6 @@
 // questions, which can only be declined, no blocks, no retracted text and no place for the work of
 // sub-agents, of which only the permission requests reach the client. A turn that the runtime begins by
 // itself has no prompt: its updates come without a reply, after that of the turn before. Prompts are text and links.
+//
+// A Translator makes the same messages of stored events.
 package acpagent

@@ -2,7 +2,6 @@ package acpagent
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"io"
 	"strconv"
@@ -29,13 +28,19 @@ func yesOrNo() []acpsdk.PermissionOption {
 	}
 }
 
-// ask asks the client for a permission.
-func (s *session) ask(d event.PermissionRequest) {
-	s.mu.Lock()
-	title := cmp.Or(s.titles[d.ToolUseID], d.ToolName)
-	s.mu.Unlock()
+// request is a request for a permission.
+type request struct {
+	id      string
+	call    acpsdk.ToolCallUpdate
+	options []acpsdk.PermissionOption
+	// answerOf returns the answer to the runtime, of the option that the client selects; "" if it cancels.
+	answerOf func(acpsdk.PermissionOptionId) adapters.Answer
+}
+
+// permissionRequest asks for the permission to run a tool.
+func permissionRequest(d event.PermissionRequest, title string) *request {
 	call := acpsdk.ToolCallUpdate{ToolCallId: acpsdk.ToolCallId(d.ToolUseID), Title: &title, RawInput: d.ToolInput}
-	s.request(d.RequestID, call, yesOrNo(), func(option acpsdk.PermissionOptionId) adapters.Answer {
+	return &request{d.RequestID, call, yesOrNo(), func(option acpsdk.PermissionOptionId) adapters.Answer {
 		switch option {
 		case "":
 			return adapters.Answer{Decision: event.DecisionCancel}
@@ -43,7 +48,7 @@ func (s *session) ask(d event.PermissionRequest) {
 			return adapters.Answer{Decision: event.DecisionAllow}
 		}
 		return adapters.Answer{Decision: event.DecisionDeny}
-	})
+	}}
 }
 
 // question is a question with choices, as runtimes ask it.
@@ -55,20 +60,19 @@ type question struct {
 	} `json:"options"`
 }
 
-// decide asks the client to approve a plan, or to choose the answer of a question. Of other questions
-// it can only be told: the protocol has no place for the answer, so they are declined.
-func (s *session) decide(d event.Interrupt) {
+// questionRequest asks the client to approve a plan, or to choose the answer of a question. Other questions
+// can only be declined: the protocol has no place for the answer.
+func questionRequest(d event.Interrupt) *request {
 	call := acpsdk.ToolCallUpdate{ToolCallId: acpsdk.ToolCallId(d.InterruptID), RawInput: d.Props}
 	if d.ComponentName == "ExitPlanMode" {
 		title, kind := "Approve the plan", acpsdk.ToolKindSwitchMode
 		call.Title, call.Kind = &title, &kind
-		s.request(d.InterruptID, call, yesOrNo(), func(option acpsdk.PermissionOptionId) adapters.Answer {
+		return &request{d.InterruptID, call, yesOrNo(), func(option acpsdk.PermissionOptionId) adapters.Answer {
 			if option == optionAllow {
 				return adapters.Answer{Value: jsontext.Value(`"allow"`)}
 			}
 			return adapters.Answer{Value: declined}
-		})
-		return
+		}}
 	}
 	var props struct {
 		Questions []question `json:"questions"`
@@ -83,7 +87,7 @@ func (s *session) decide(d event.Interrupt) {
 	}
 	call.Title = &title
 	options = append(options, acpsdk.PermissionOption{OptionId: optionReject, Name: "Decline", Kind: acpsdk.PermissionOptionKindRejectOnce})
-	s.request(d.InterruptID, call, options, func(option acpsdk.PermissionOptionId) adapters.Answer {
+	return &request{d.InterruptID, call, options, func(option acpsdk.PermissionOptionId) adapters.Answer {
 		for i, o := range options {
 			if o.OptionId == option && option == choice(i) {
 				if b, err := json.Marshal(map[string]string{title: o.Name}); err == nil {
@@ -92,7 +96,7 @@ func (s *session) decide(d event.Interrupt) {
 			}
 		}
 		return adapters.Answer{Value: declined}
-	})
+	}}
 }
 
 // declined is the answer to a question that is not answered.
@@ -103,12 +107,11 @@ func choice(i int) acpsdk.PermissionOptionId {
 	return acpsdk.PermissionOptionId("choice-" + strconv.Itoa(i+1))
 }
 
-// request sends a request for a permission, and answers the runtime with the option that the
-// client selects, "" if it cancels.
-func (s *session) request(id string, call acpsdk.ToolCallUpdate, options []acpsdk.PermissionOption, answerOf func(acpsdk.PermissionOptionId) adapters.Answer) {
+// request sends a request for a permission, and answers the runtime.
+func (s *session) request(r *request) {
 	ctx, cancel := context.WithCancel(s.agent.ctx)
 	s.mu.Lock()
-	s.asked[id] = cancel
+	s.asked[r.id] = cancel
 	s.mu.Unlock()
 	s.agent.asking.Lock()
 	defer s.agent.asking.Unlock()
@@ -120,15 +123,15 @@ func (s *session) request(id string, call acpsdk.ToolCallUpdate, options []acpsd
 	go func() {
 		defer cancel()
 		defer close(gone)
-		r, err := s.agent.conn.RequestPermission(ctx, acpsdk.RequestPermissionRequest{SessionId: s.id, ToolCall: call, Options: options})
+		answer, err := s.agent.conn.RequestPermission(ctx, acpsdk.RequestPermissionRequest{SessionId: s.id, ToolCall: r.call, Options: r.options})
 		if ctx.Err() != nil {
 			return // it is resolved
 		}
 		option := acpsdk.PermissionOptionId("") // also of a client that cannot answer
-		if err == nil && r.Outcome.Selected != nil {
-			option = r.Outcome.Selected.OptionId
+		if err == nil && answer.Outcome.Selected != nil {
+			option = answer.Outcome.Selected.OptionId
 		}
-		_ = s.Answer(ctx, id, answerOf(option)) // a stop may have resolved it
+		_ = s.Answer(ctx, r.id, r.answerOf(option)) // a stop may have resolved it
 	}()
 	select {
 	case <-s.agent.asked: // so that requests and updates are written in the order of the events

@@ -2,9 +2,7 @@ package dialect_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -16,26 +14,10 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// eventsOf returns the stored events of a case.
-func eventsOf(t *testing.T, id string) []event.Event {
-	t.Helper()
-	lines, err := fixtures.Embedded().GoldenEvents(id)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	out := make([]event.Event, len(lines))
-	for i, line := range lines {
-		if out[i], err = event.Decode(line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return out
-}
-
 // sessionsOf returns the stored events of a case, by session.
 func sessionsOf(t *testing.T, id string) map[string][]event.Event {
 	t.Helper()
-	return bySession(eventsOf(t, id))
+	return bySession(streamgolden.Events(t, fixtures.Embedded(), id))
 }
 
 func bySession(events []event.Event) map[string][]event.Event {
@@ -108,7 +90,7 @@ func TestEachCase(t *testing.T) {
 	}
 	sample := racesample.Sample(ids, 15)
 	for _, id := range sample {
-		all := eventsOf(t, id)
+		all := streamgolden.Events(t, fixtures.Embedded(), id)
 		sessions := bySession(all)
 		chats := map[string]*replay.Chat{}
 		for session, events := range sessions {

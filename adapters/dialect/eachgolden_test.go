@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/dialect/dialects"
 	"github.com/turnspec/turnspec/adapters/internal/streamgolden"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // eachGolden returns the goldens of all cases.
@@ -23,7 +24,7 @@ func (v vocabulary) eachGolden() *streamgolden.Folder {
 func TestOneMessageChanged(t *testing.T) {
 	const id = "claude/2.1.329/permission/allow"
 	for _, v := range vocabularies {
-		lines, _ := v.translate(eventsOf(t, id), nil)
+		lines, _ := v.translate(streamgolden.Events(t, fixtures.Embedded(), id), nil)
 		f := v.eachGolden()
 		f.Add(id, lines)
 		if got, err := f.Compare(true); err != nil || len(got) > 0 {
@@ -53,7 +54,7 @@ func TestEmitWritesTheSame(t *testing.T) {
 		}
 		translate := d.New()
 		var lines [][]byte
-		for _, e := range eventsOf(t, id) {
+		for _, e := range streamgolden.Events(t, fixtures.Embedded(), id) {
 			for _, m := range translate(e) {
 				lines = append(lines, m.Line)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/streamgolden"
 	"github.com/turnspec/turnspec/adapters/page"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/fixtures"
@@ -22,24 +23,6 @@ type session struct {
 	ID     string        `json:"id"`
 	Live   []*page.Patch `json:"live"`
 	Stored *page.Patch   `json:"stored"`
-}
-
-// goldenEvents returns the events of a case.
-func goldenEvents(t *testing.T, id string) []event.Event {
-	t.Helper()
-	lines, err := fixtures.Embedded().GoldenEvents(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []event.Event
-	for _, line := range lines {
-		e, err := event.Decode(line)
-		if err != nil {
-			t.Fatalf("%s: %v", id, err)
-		}
-		out = append(out, e)
-	}
-	return out
 }
 
 // cut returns the patches of a session whose events arrive in random portions, with
@@ -106,7 +89,7 @@ func TestLiveEqualsReload(t *testing.T) {
 	for some := range slices.Chunk(ids, 25) {
 		var sessions []session
 		for _, id := range some {
-			s := cut(id, goldenEvents(t, id), r)
+			s := cut(id, streamgolden.Events(t, fixtures.Embedded(), id), r)
 			patches += len(s.Live)
 			sessions = append(sessions, s)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters/internal/streamgolden"
 	"github.com/turnspec/turnspec/adapters/page"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/fixtures"
@@ -125,7 +126,7 @@ func TestPatchesLeadToTheChat(t *testing.T) {
 		if _, err := fixtures.Embedded().Golden(id); err != nil {
 			continue // a runtime without a reference adapter
 		}
-		s := cut(id, goldenEvents(t, id), r)
+		s := cut(id, streamgolden.Events(t, fixtures.Embedded(), id), r)
 		var live, stored applied
 		for _, p := range s.Live {
 			live.apply(p)

@@ -172,6 +172,7 @@ var documentedTable = map[string]how{
 	"turnspec normalize codex wire.jsonl | turnspec log append chats.db":            {files: []string{"wire.jsonl"}},
 	"turnspec emit uistream --log FILE":                                             {files: []string{"chats.db"}, replace: map[string]string{"FILE": "chats.db"}},
 	"turnspec emit DIALECT CASE":                                                    {replace: map[string]string{"DIALECT": "uistream", "CASE": "codex/0.169.0/text/plain"}},
+	"turnspec emit acp CASE":                                                        {replace: map[string]string{"CASE": "codex/0.169.0/text/plain"}},
 	"turnspec emit runner CASE":                                                     {replace: map[string]string{"CASE": "codex/0.169.0/text/plain"}},
 	"turnspec emit uistream --log chats.db s1":                                      {files: []string{"chats.db"}},
 	"turnspec normalize claude transcript.jsonl | turnspec emit uistream":           {files: []string{"transcript.jsonl"}},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnspec/turnspec/adapters/acpagent"
 	"github.com/turnspec/turnspec/adapters/dialect/dialects"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
@@ -34,6 +35,7 @@ line, or of a session of an event log. SESSION may be left out if the log has on
   uistream-approvals  the same, with tool approvals, for version 7
   wsmessages          messages over a WebSocket, with one text per response
   runner              the messages of turnspec runner, without those that concern its commands
+  acp                 what turnspec agent writes to a client whose prompts have the ids 1, 2, 3, ...
 
 With --sse it writes server-sent events, as a server does: a stream for each turn.
 
@@ -55,8 +57,10 @@ events do; --session chooses one.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, ok := dialects.Of(args[0])
-			if args[0] == runnerMessages.Name {
-				d, ok = runnerMessages, true
+			for _, of := range ofPrograms {
+				if of.Name == args[0] {
+					d, ok = of, true
+				}
 			}
 			if !ok {
 				return fmt.Errorf("no dialect %q: use one of %s", args[0], strings.Join(emitNames(), ", "))
@@ -85,22 +89,39 @@ events do; --session chooses one.`,
 	return cmd
 }
 
-// runnerMessages are what a runner writes of the events of a session.
-var runnerMessages = dialects.Dialect{Name: "runner", New: func() func(event.Event) []dialects.Message {
-	var t message.Translator
-	return func(e event.Event) (out []dialects.Message) {
-		for _, m := range t.Translate(e) {
-			line, err := message.Encode(m)
-			if err == nil { // it fails only for a type that cannot be JSON
-				out = append(out, dialects.Message{Line: bytes.TrimSuffix(line, []byte("\n"))})
+// ofPrograms are the messages that programs write, which no server can send.
+var ofPrograms = []dialects.Dialect{
+	{Name: "runner", New: func() func(event.Event) []dialects.Message {
+		var t message.Translator
+		return func(e event.Event) (out []dialects.Message) {
+			for _, m := range t.Translate(e) {
+				line, err := message.Encode(m)
+				if err == nil { // it fails only for a type that cannot be JSON
+					out = append(out, dialects.Message{Line: bytes.TrimSuffix(line, []byte("\n"))})
+				}
 			}
+			return out
 		}
-		return out
-	}
-}}
+	}},
+	{Name: "acp", New: func() func(event.Event) []dialects.Message {
+		var t acpagent.Translator
+		return func(e event.Event) (out []dialects.Message) {
+			for _, m := range t.Translate(e) {
+				out = append(out, dialects.Message{Line: m.Encode()})
+			}
+			return out
+		}
+	}},
+}
 
 // emitNames lists what emit writes.
-func emitNames() []string { return append(dialects.Names(), runnerMessages.Name) }
+func emitNames() []string {
+	out := dialects.Names()
+	for _, d := range ofPrograms {
+		out = append(out, d.Name)
+	}
+	return out
+}
 
 // emitEvents calls do for the events of a case, a file or stdin.
 func emitEvents(cmd *cobra.Command, args []string, do func(event.Event) error) error {

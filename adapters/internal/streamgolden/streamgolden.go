@@ -25,6 +25,8 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/adapters/event"
 )
 
 // Folder is a folder of goldens and the streams of the present code.
@@ -32,6 +34,8 @@ type Folder struct {
 	Dir string
 	// Show returns the command that writes the stream of a case.
 	Show func(id string) string
+	// TypeOf returns the type of a message: the member type if it is nil.
+	TypeOf func(line []byte) string
 
 	types   []string
 	streams map[string]stream
@@ -46,15 +50,40 @@ type stream struct {
 
 const legend = "types.txt"
 
+// Corpus has the stored events of cases.
+type Corpus interface {
+	GoldenEvents(id string) ([][]byte, error)
+}
+
+// Events returns the stored events of a case, none if its runtime has no reference adapter.
+func Events(t *testing.T, c Corpus, id string) []event.Event {
+	t.Helper()
+	lines, err := c.GoldenEvents(id)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	out := make([]event.Event, len(lines))
+	for i, line := range lines {
+		if out[i], err = event.Decode(line); err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+	}
+	return out
+}
+
 // Add adds the stream of a case. A line is a message without its line end.
 func (f *Folder) Add(id string, lines [][]byte) {
+	of := f.TypeOf
+	if of == nil {
+		of = typeOf
+	}
 	s := stream{counts: map[string]int{}}
 	h := sha256.New()
 	for _, line := range lines {
 		h.Write(line)
 		h.Write([]byte{'\n'})
 		s.bytes += len(line) + 1
-		s.counts[typeOf(line)]++
+		s.counts[of(line)]++
 	}
 	s.hash = fmt.Sprintf("%.8x", h.Sum(nil))
 	if f.streams == nil {
@@ -63,7 +92,7 @@ func (f *Folder) Add(id string, lines [][]byte) {
 	f.streams[id] = s
 }
 
-// typeOf returns the type of a message.
+// typeOf returns the member type of a message.
 func typeOf(line []byte) string {
 	if rest, ok := bytes.CutPrefix(line, []byte(`{"type":"`)); ok {
 		if name, _, ok := bytes.Cut(rest, []byte(`"`)); ok {

@@ -2,9 +2,7 @@ package message_test
 
 import (
 	"bytes"
-	"errors"
 	"flag"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,22 +20,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the goldens of testdata")
-
-// eventsOf returns the stored events of a case.
-func eventsOf(t *testing.T, id string) []event.Event {
-	t.Helper()
-	lines, err := fixtures.Embedded().GoldenEvents(id)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	out := make([]event.Event, len(lines))
-	for i, line := range lines {
-		if out[i], err = event.Decode(line); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return out
-}
 
 // messagesOf returns the messages of the events of a case: as lines in the order of the events, as turnspec emit
 // writes them, and by session.
@@ -69,7 +51,7 @@ func eachGolden() *streamgolden.Folder {
 func TestOneMessageMissing(t *testing.T) {
 	g := gomega.NewWithT(t)
 	const id = "claude/2.1.329/permission/allow"
-	lines, _ := messagesOf(t, eventsOf(t, id))
+	lines, _ := messagesOf(t, streamgolden.Events(t, fixtures.Embedded(), id))
 	f := eachGolden()
 	f.Add(id, lines)
 	g.Expect(f.Compare(true)).To(gomega.BeEmpty())
@@ -87,7 +69,7 @@ func TestEachCase(t *testing.T) {
 	seen, goldens := map[string]bool{}, eachGolden()
 	sample := racesample.Sample(ids, 15)
 	for _, id := range sample {
-		all := eventsOf(t, id)
+		all := streamgolden.Events(t, fixtures.Embedded(), id)
 		lines, messages := messagesOf(t, all)
 		goldens.Add(id, lines)
 		sessions := map[string][]event.Event{}
