@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/turnspec/turnspec/adapters/acpagent"
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -25,8 +27,15 @@ var readers = map[string]struct {
 }{
 	"uistream":                {[]string{"ai 6", "ai 7"}, splitUI},
 	"uistream with approvals": {[]string{"ai 7"}, splitUI},
-	"agui":                    {[]string{"@ag-ui/client"}, func(lines [][]byte) [][][]byte { return [][][]byte{lines} }},
+	"agui":                    {[]string{"@ag-ui/client"}, whole},
+	"acp":                     {[]string{"@agentclientprotocol/sdk"}, whole},
 }
+
+// read are the vocabularies, and the messages of an agent, which is no vocabulary of a front end.
+var read = append(slices.Clone(vocabularies), vocabulary{name: "acp", translator: func() func(event.Event) [][]byte { return encoded(new(acpagent.Translator).Translate) }})
+
+// whole returns the streams of a session: it is one.
+func whole(lines [][]byte) [][][]byte { return [][][]byte{lines} }
 
 // splitUI returns the streams of a session: one a turn.
 func splitUI(lines [][]byte) (out [][][]byte) {
@@ -67,7 +76,7 @@ func TestReaders(t *testing.T) {
 	out := [2]*json.Encoder{json.NewEncoder(&in[0]), json.NewEncoder(&in[1])}
 	for _, id := range cases {
 		for session, events := range sessionsOf(t, id) {
-			for _, v := range vocabularies {
+			for _, v := range read {
 				translate := v.translator()
 				var lines [][]byte
 				for _, e := range events {
@@ -106,7 +115,7 @@ func TestReaders(t *testing.T) {
 	if err := errors.Join(failed[:]...); err != nil {
 		t.Fatalf("node: %v", err)
 	}
-	read := 0
+	accepted := 0
 	for line := range bytes.Lines(slices.Concat(b[0], b[1])) {
 		var problem struct {
 			Name, Reader, Problem string
@@ -115,14 +124,14 @@ func TestReaders(t *testing.T) {
 		if err := json.Unmarshal(line, &problem); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
-		read += problem.Read
+		accepted += problem.Read
 		if problem.Problem != "" {
 			t.Errorf("%s: %s: %s", problem.Name, problem.Reader, problem.Problem)
 		}
 	}
-	t.Logf("%d streams read", read)
-	if read != streams || read == 0 {
-		t.Errorf("%d streams were read, of %d", read, streams)
+	t.Logf("%d streams read", accepted)
+	if accepted != streams || accepted == 0 {
+		t.Errorf("%d streams were read, of %d", accepted, streams)
 	}
 }
 

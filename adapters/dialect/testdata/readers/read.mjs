@@ -2,6 +2,7 @@
 // {"name","reader","lines"}, where lines are its messages. Each line of stdout is a stream that
 // a library does not accept, {"name","reader","problem"}, and the last line is {"read":N}.
 import { createInterface } from "node:readline";
+import { format } from "node:util";
 
 const readers = {};
 
@@ -56,6 +57,55 @@ const { EventSchemas } = await import("@ag-ui/core/schemas");
 const { verifyEvents } = await import("@ag-ui/client");
 const { from } = await import("rxjs");
 readers["@ag-ui/client"] = agui;
+
+// acp reads what an agent writes as an editor does, which sends a prompt for each reply.
+async function acp(lines) {
+  const problems = [];
+  const [agent, wire, written] = [new TransformStream(), new TransformStream(), []];
+  (async () => {
+    for await (const m of wire.readable) written.push(m);
+  })();
+  const input = agent.writable.getWriter();
+  let updates = 0;
+  const client = {
+    sessionUpdate: async () => void updates++,
+    requestPermission: async () => ({ outcome: { outcome: "cancelled" } }),
+  };
+  const log = console.error;
+  console.error = (...args) => problems.push(format(...args).slice(0, 600));
+  const connection = new ClientSideConnection(() => client, { readable: agent.readable, writable: wire.writable });
+  const messages = lines.map((l) => JSON.parse(l));
+  const isReply = (m) => m.method === undefined;
+  const replies = messages.filter(isReply).length;
+  const prompt = () =>
+    connection.prompt({ sessionId: "s", prompt: [{ type: "text", text: "go" }] }).then(
+      (r) => r,
+      (e) => e,
+    );
+  let [sent, pending] = [0, replies > 0 ? prompt() : undefined];
+  for (const m of messages) {
+    if (!isReply(m)) {
+      await input.write(m);
+      continue;
+    }
+    await new Promise((done) => setImmediate(done)); // so that the request is written
+    const ids = written.filter((w) => w.method === "session/prompt").map((w) => w.id);
+    await input.write({ ...m, id: ids[sent++] });
+    const got = await pending;
+    if (m.result ? got.stopReason !== m.result.stopReason : got.code !== m.error.code) problems.push(`the prompt is answered with ${JSON.stringify(got)}`);
+    if (sent < replies) pending = prompt();
+  }
+  await new Promise((done) => setImmediate(done));
+  await input.close();
+  await connection.closed;
+  console.error = log;
+  for (const w of written) if (w.error) problems.push(`it is refused: ${JSON.stringify(w.error)}`.slice(0, 600));
+  const want = messages.filter((m) => m.method === "session/update").length;
+  if (updates !== want) problems.push(`${updates} updates arrived, of ${want}`);
+  return problems;
+}
+const { ClientSideConnection } = await import("@agentclientprotocol/sdk");
+readers["@agentclientprotocol/sdk"] = acp;
 
 let read = 0;
 for await (const line of createInterface({ input: process.stdin })) {
