@@ -13,9 +13,9 @@ const (
 	// While there are commits, if the log is relaxed. More to flush at once would delay the
 	// commits that come meanwhile for longer.
 	flushEvery = 200 * time.Millisecond
-	// Of FILE-wal, 256 MiB; above it they are copied into the file. Commits wait for the end of a
-	// copy for 20 to 70 ms, with a quarter of the pages four times as often.
-	walPages = 131072
+	// Of FILE-wal, 128 MiB; above it they are copied into the file. Commits wait for the end of a
+	// copy for about 15 ms.
+	walPages = 65536
 	fewPages = 256 // which the writer may copy, while appends wait
 )
 
@@ -97,7 +97,8 @@ func (c *copier) flush() error {
 }
 
 // copyPages copies FILE-wal into the file. Commits go on meanwhile, so that it copies
-// again what they add, until that is little.
+// again what they add, until that is little. SQLite flushes both files only when nothing is left; they
+// are flushed before, so that commits wait for little more than the time of two flushes.
 func (c *copier) copyPages() error {
 	for before := 0; ; {
 		pages, err := checkpoint(c.conn)
@@ -105,6 +106,9 @@ func (c *copier) copyPages() error {
 			return err
 		}
 		if pages-before < fewPages || pages > 2*c.log.options.walPages {
+			if err := errors.Join(c.flush(), c.log.file.Sync()); err != nil {
+				return err
+			}
 			return c.restart()
 		}
 		before = pages

@@ -30,7 +30,8 @@
 //
 //	sqlite3 chats.db "SELECT seq, event->>'type' FROM events WHERE session = 1"
 //
-// Media are in the table media of the same file.
+// Media are in the table media of the same file. While a turn runs, the row of its session in the table
+// sessions may lack the last 63 events.
 //
 // # Errors
 //

@@ -42,9 +42,10 @@ func Plans(t *testing.T, l *Log) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
 	for query, args := range map[string][]any{
-		selectPage:                       {"s", 0, 10},
-		selectSnapshot:                   {"s", "k", 10},
-		selectSessions + ` WHERE id = ?`: {"s"},
+		selectPage:               {"s", 0, 10},
+		selectSnapshot:           {"s", "k", 10},
+		selectSession:            {"s"},
+		selectSessions + inOrder: {},
 	} {
 		lines, err := queryPlan(l, query, args)
 		if err != nil {

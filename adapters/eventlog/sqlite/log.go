@@ -40,6 +40,7 @@ type Options struct {
 // Log is an eventlog.Log in a file.
 type Log struct {
 	path    string
+	file    *openFile
 	options Options
 	version int // of the file
 
@@ -61,7 +62,7 @@ const readConnections = 4
 
 // Open opens the log in a file. It creates the file if there is none, but not its
 // folder. Several logs, also of several programs, may have the file open at once.
-func Open(ctx context.Context, path string, o Options) (*Log, error) {
+func Open(ctx context.Context, path string, o Options) (_ *Log, err error) {
 	if o.Busy == 0 {
 		o.Busy = 5 * time.Second
 	}
@@ -79,6 +80,14 @@ func Open(ctx context.Context, path string, o Options) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{path: path, options: o, closing: make(chan struct{})}
+	if l.file, err = keepOpen(abs); err != nil { // before SQLite opens it
+		return nil, explainError(path, "open", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = l.file.release()
+		}
+	}()
 	if !o.ReadOnly {
 		if l.writer, err = newWriter(ctx, l, abs); err != nil {
 			return nil, err
@@ -101,16 +110,11 @@ func Open(ctx context.Context, path string, o Options) (*Log, error) {
 	return l, nil
 }
 
-// createMu is held while a file is created: if a program closes a file that it
-// also has open elsewhere, it loses all its POSIX locks on it, those of SQLite
-// too.
-var createMu sync.Mutex
-
 // createFile creates the file if there is none, or explains why it cannot be
 // opened.
 func createFile(abs, path string, readOnly bool) error {
-	createMu.Lock()
-	defer createMu.Unlock()
+	openFilesMu.Lock()
+	defer openFilesMu.Unlock()
 	info, err := os.Stat(abs)
 	switch {
 	case err == nil && info.IsDir():
@@ -206,6 +210,7 @@ func (l *Log) Close() error {
 		if l.writer != nil { // last, because SQLite checkpoints when the last connection closes
 			l.err = errors.Join(l.err, explainError(l.path, "close", l.copier.closeConn()), explainError(l.path, "close", l.writer.closeConn()))
 		}
+		l.err = errors.Join(l.err, l.file.release())
 	})
 	return l.err
 }

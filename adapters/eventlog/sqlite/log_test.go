@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -203,4 +204,74 @@ func TestQueriesUseTheKey(t *testing.T) {
 		}
 		g.Expect(want).To(ContainElement(ContainSubstring("SEARCH")), query)
 	}
+}
+
+// rowOf returns the last seq that the row of the session a has.
+func rowOf(t *testing.T, path string) (seq int64) {
+	t.Helper()
+	db, err := openRaw(path)
+	if err == nil {
+		err = errors.Join(db.QueryRow("SELECT last_seq FROM sessions WHERE id = 'a'").Scan(&seq), db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seq
+}
+
+// While a turn runs, the row of a session is not written with each event. Nobody who uses a Log notices.
+func TestRowsLag(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "rows.db")
+	log := openLog(t, path, sqlite.Options{})
+	other := openLog(t, path, sqlite.Options{})
+	var memory eventlog.Memory
+	same := func() {
+		t.Helper()
+		want, err := memory.Sessions(t.Context())
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, l := range []*sqlite.Log{log, other} {
+			g.Expect(l.Sessions(t.Context())).To(Equal(want))
+			for _, info := range want {
+				g.Expect(l.Session(t.Context(), info.SessionID)).To(Equal(info))
+			}
+		}
+	}
+	add := func(l eventlog.Log, events ...event.Event) {
+		t.Helper()
+		g.Expect(memory.Append(t.Context(), events...)).To(Succeed())
+		g.Expect(l.Append(t.Context(), events...)).To(Succeed())
+	}
+	most := int64(0)
+	for seq := int64(1); seq <= 150; seq++ {
+		add(log, delta("a", seq))
+		add(log, delta("b", seq))
+		row := rowOf(t, path)
+		most = max(most, seq-row)
+		if seq%50 == 1 {
+			same()
+		}
+	}
+	g.Expect(most).To(BeEquivalentTo(63))
+	add(other, delta("a", 151)) // it has read the row, and the events since
+	g.Expect(rowOf(t, path)).To(BeNumerically("<", 151))
+	same()
+	ready := delta("a", 152)
+	ready.Data = event.SessionReady{SessionID: "a", Runtime: "claude", ProviderSessionID: "p"}
+	add(log, ready)
+	g.Expect(rowOf(t, path)).To(BeEquivalentTo(152))
+	same()
+	end := delta("a", 154)
+	end.Data = event.Done{}
+	add(log, delta("a", 153), end)
+	g.Expect(rowOf(t, path)).To(BeEquivalentTo(154))
+	same()
+
+	// An event that cannot be read is in the list all the same.
+	add(log, deltas("a", 155, 157)...)
+	execRaw(t, path, `UPDATE events SET event = '{"type":"dream"}' WHERE session = 1 AND seq = 157`)
+	info, err := log.Session(t.Context(), "a")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(info.Last.Seq).To(BeEquivalentTo(157))
+	g.Expect(other.Append(t.Context(), delta("a", 158))).To(Succeed())
 }

@@ -1,11 +1,14 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters/event"
@@ -77,42 +80,70 @@ func (l *Log) Follow(ctx context.Context, session string, after int64) iter.Seq2
 	}
 }
 
-const selectSessions = `SELECT id, runtime, provider_session, title, first_ts, latest_ts, last_seq, last_turn FROM sessions`
+// selectSessions selects the rows of all sessions, each with the events that it does not know of.
+const (
+	selectSessions = `SELECT n, id, runtime, provider_session, title, first_ts, latest_ts, last_seq, last_turn, e.seq, e.event
+		FROM sessions LEFT JOIN events e ON e.session = n AND e.seq > last_seq`
+	inOrder       = ` ORDER BY n, e.seq`
+	selectSession = selectSessions + ` WHERE id = ?` + inOrder
+)
 
-// scanInfo scans a row of selectSessions.
-func scanInfo(scan func(...any) error, more ...any) (i eventlog.Info, err error) {
-	var first, latest string
-	if err := scan(append([]any{&i.SessionID, &i.Runtime, &i.ProviderSessionID, &i.Title, &first, &latest, &i.Last.Seq, &i.Last.Turn}, more...)...); err != nil {
-		return i, err
+// scanSessions reads and closes the rows of selectSessions.
+func scanSessions(rows *sql.Rows) (out []*session, err error) {
+	defer func() { _ = rows.Close() }() // rows.Err reports the error
+	for rows.Next() {
+		s := &session{}
+		i := &s.info
+		var first, latest string
+		var seq sql.NullInt64
+		var line sql.RawBytes
+		if err := rows.Scan(&s.n, &i.SessionID, &i.Runtime, &i.ProviderSessionID, &i.Title, &first, &latest, &i.Last.Seq, &i.Last.Turn, &seq, &line); err != nil {
+			return nil, err
+		}
+		if len(out) > 0 && out[len(out)-1].n == s.n {
+			s = out[len(out)-1] // another event of it
+		} else {
+			if i.First, err = time.Parse(timeForm, first); err == nil {
+				i.Latest, err = time.Parse(timeForm, latest)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%w: session %q: %w", eventlog.ErrCorrupt, i.SessionID, err)
+			}
+			s.row = i.Last.Seq
+			out = append(out, s)
+		}
+		if !seq.Valid {
+			continue
+		}
+		if e, err := event.Decode(line); err == nil {
+			s.info.Add(e)
+		}
+		s.info.Last.Seq = seq.Int64 // also of one that cannot be read
 	}
-	if i.First, err = time.Parse(timeForm, first); err != nil {
-		return i, fmt.Errorf("%w: session %q: %w", eventlog.ErrCorrupt, i.SessionID, err)
-	}
-	if i.Latest, err = time.Parse(timeForm, latest); err != nil {
-		return i, fmt.Errorf("%w: session %q: %w", eventlog.ErrCorrupt, i.SessionID, err)
-	}
-	return i, nil
+	return out, rows.Err()
 }
 
-// Sessions implements eventlog.Log. It reads no events.
+// Sessions implements eventlog.Log. It reads the events of running turns only.
 func (l *Log) Sessions(ctx context.Context) ([]eventlog.Info, error) {
 	if err := l.checkOpen(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := l.readers.QueryContext(ctx, selectSessions+` ORDER BY latest_ts DESC, id`)
+	rows, err := l.readers.QueryContext(ctx, selectSessions+inOrder)
+	var all []*session
+	if err == nil {
+		all, err = scanSessions(rows)
+	}
 	if err != nil {
 		return nil, l.methodError(ctx, "list sessions", err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err reports the error
-	var out []eventlog.Info
-	for rows.Next() {
-		i, err := scanInfo(rows.Scan)
-		if err != nil {
-			return nil, l.methodError(ctx, "list sessions", err)
-		}
-		out = append(out, i)
+	out := make([]eventlog.Info, len(all))
+	for i, s := range all {
+		out[i] = s.info
 	}
-	return out, l.methodError(ctx, "list sessions", rows.Err())
+	slices.SortFunc(out, func(a, b eventlog.Info) int {
+		return cmp.Or(b.Latest.Compare(a.Latest), strings.Compare(a.SessionID, b.SessionID))
+	})
+	return out, nil
 }
 
 // Session implements eventlog.Log.
@@ -120,14 +151,18 @@ func (l *Log) Session(ctx context.Context, session string) (eventlog.Info, error
 	if err := l.checkOpen(ctx); err != nil {
 		return eventlog.Info{}, err
 	}
-	i, err := scanInfo(l.readers.QueryRowContext(ctx, selectSessions+` WHERE id = ?`, session).Scan)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return eventlog.Info{}, fmt.Errorf("%s: %w: %q", l.path, eventlog.ErrUnknownSession, session)
-	case err != nil:
+	rows, err := l.readers.QueryContext(ctx, selectSession, session)
+	if err != nil {
 		return eventlog.Info{}, l.methodError(ctx, "read", err)
 	}
-	return i, nil
+	all, err := scanSessions(rows)
+	switch {
+	case err != nil:
+		return eventlog.Info{}, l.methodError(ctx, "read", err)
+	case len(all) == 0:
+		return eventlog.Info{}, fmt.Errorf("%s: %w: %q", l.path, eventlog.ErrUnknownSession, session)
+	}
+	return all[0].info, nil
 }
 
 const selectSnapshot = `SELECT seq, data FROM snapshots

@@ -20,7 +20,7 @@ const pageBytes = 2048
 // exist that were created by it.
 var migrations = []string{
 	// Events refer to a session by number instead of repeating a long id.
-	// The sessions table holds each Info, so that a list reads no events.
+	// The sessions table holds each Info, so that a list reads few events.
 	`CREATE TABLE sessions (
 		n                INTEGER PRIMARY KEY,
 		id               TEXT NOT NULL UNIQUE,
@@ -53,6 +53,8 @@ var migrations = []string{
 		data    BLOB NOT NULL,
 		PRIMARY KEY (session, sha256)
 	);`,
+	// From here on a row of sessions may be older than the session's last events.
+	``,
 }
 
 // version is the version of new files.

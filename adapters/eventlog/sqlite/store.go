@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
@@ -49,7 +50,13 @@ func (w *writer) storeBatch(ctx context.Context, batch []*request) error {
 	if err := w.flushRows(ctx); err != nil {
 		return err
 	}
+	w.rowsWritten = 0
 	for _, s := range w.dirty {
+		if !s.rowDue {
+			continue
+		}
+		w.rowsWritten++
+		s.rowDue, s.row = false, s.info.Last.Seq
 		i := s.info
 		if _, err := w.setSession.ExecContext(ctx, i.Runtime, i.ProviderSessionID, i.Title,
 			i.First.Format(timeForm), i.Latest.Format(timeForm), i.Last.Seq, i.Last.Turn, s.n); err != nil {
@@ -72,17 +79,16 @@ func (w *writer) loadSession(ctx context.Context, id string) (*session, error) {
 	if s := w.sessions[id]; s != nil {
 		return s, nil
 	}
-	s := &session{}
-	var err error
-	s.info, err = scanInfo(w.getSession.QueryRowContext(ctx, id).Scan, &s.n)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil, nil
-	case err != nil:
+	rows, err := w.getSession.QueryContext(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	w.sessions[id] = s
-	return s, nil
+	all, err := scanSessions(rows)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	w.sessions[id] = all[0]
+	return all[0], nil
 }
 
 func (w *writer) insertEvent(ctx context.Context, e entry) error {
@@ -111,7 +117,9 @@ func (w *writer) insertEvent(ctx context.Context, e entry) error {
 		}
 		w.sessions[e.event.SessionID] = s
 	}
+	before := s.info
 	s.info.Add(e.event)
+	s.rowDue = s.rowDue || s.needsRow(before, e.event)
 	if !s.dirty {
 		s.dirty = true
 		w.dirty = append(w.dirty, s)
@@ -122,6 +130,21 @@ func (w *writer) insertEvent(ctx context.Context, e entry) error {
 		w.rows = w.rows[:0]
 	}
 	return err
+}
+
+// maxRowLag is how many events the row of a session may lack. To write it with each event would double
+// what commits of many sessions write.
+const maxRowLag = 64
+
+// needsRow reports whether the row of a session is to be written with an event: while a turn runs only
+// now and then, so that a list of sessions reads few events.
+func (s *session) needsRow(before eventlog.Info, e event.Event) bool {
+	switch e.Data.(type) {
+	case event.Done, event.Error, event.SessionEnd:
+		return true
+	}
+	before.Latest, before.Last = s.info.Latest, s.info.Last
+	return before != s.info || e.Seq-s.row >= maxRowLag
 }
 
 // compareStored returns a ConflictError if another event is stored under the seq.

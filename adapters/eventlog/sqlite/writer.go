@@ -35,16 +35,20 @@ type writer struct {
 
 	seen     int64 // the data version at which sessions is valid
 	sessions map[string]*session
-	dirty    []*session
-	pages    int   // of FILE-wal since they were last copied
-	rows     []any // session, seq, event of the rows to insert
+	dirty    []*session // that have new events
+	pages    int        // of FILE-wal since they were last copied
+
+	rowsWritten int   // of sessions, in the last commit
+	rows        []any // session, seq, event of the rows to insert
 }
 
 // session is the cached state of a session.
 type session struct {
-	n     int64
-	info  eventlog.Info
-	dirty bool
+	n      int64
+	info   eventlog.Info
+	dirty  bool  // it has new events
+	row    int64 // the seq of the last event that its row knows of
+	rowDue bool  // its row is to be written
 }
 
 func newWriter(ctx context.Context, l *Log, abs string) (w *writer, err error) {
@@ -75,7 +79,9 @@ func (w *writer) prepare(ctx context.Context) error {
 	settings := []string{
 		fmt.Sprintf("busy_timeout = %d", l.options.Busy.Milliseconds()),
 		"synchronous = " + sync,
-		fmt.Sprintf("journal_size_limit = %d", l.options.walPages*pageBytes),
+		// SQLite shortens FILE-wal to this size in a commit, which takes 50 ms for 80 MiB: only
+		// one that has grown beyond what the copier lets it.
+		fmt.Sprintf("journal_size_limit = %d", 3*l.options.walPages*pageBytes),
 		// The copier does it, unless it cannot keep up.
 		fmt.Sprintf("wal_autocheckpoint = %d", 2*l.options.walPages),
 	}
@@ -98,8 +104,8 @@ func (w *writer) prepare(ctx context.Context) error {
 			VALUES (?, '', '', '', '', '', 0, 0)`: &w.addSession,
 		`UPDATE sessions SET runtime = ?, provider_session = ?, title = ?, first_ts = ?, latest_ts = ?, last_seq = ?, last_turn = ?
 			WHERE n = ?`: &w.setSession,
-		strings.Replace(selectSessions, " FROM", ", n FROM", 1) + ` WHERE id = ?`: &w.getSession,
-		`SELECT event FROM events WHERE session = ? AND seq = ?`:                  &w.getEvent,
+		selectSession: &w.getSession,
+		`SELECT event FROM events WHERE session = ? AND seq = ?`: &w.getEvent,
 		"BEGIN IMMEDIATE":     &w.beginNow,
 		"COMMIT":              &w.commitAll,
 		"ROLLBACK":            &w.rollBack,
@@ -150,8 +156,8 @@ func (w *writer) commitRequests() {
 		err := w.commitBatch(batch)
 		if err == nil {
 			// An estimate. A commit writes the pages that it has changed: the last one of each
-			// session, and that of its row.
-			w.pages += 3*len(w.dirty) + 2*bytes/pageBytes
+			// session, and those of the rows.
+			w.pages += 2*len(w.dirty) + w.rowsWritten + 2*bytes/pageBytes
 			full := w.pages > w.log.options.walPages
 			if full {
 				w.pages = 0
