@@ -3,6 +3,7 @@ package acpagent
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
@@ -24,7 +25,7 @@ func (m Message) Encode() []byte {
 	m.Version = "2.0"
 	b, err := json.Marshal(m)
 	if err != nil { // an event holds invalid JSON
-		b, _ = json.Marshal(Message{Version: m.Version, ID: m.ID, Method: m.Method})
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q}`, m.Method)
 	}
 	return b
 }
