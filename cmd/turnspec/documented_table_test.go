@@ -243,6 +243,7 @@ var documentedTable = map[string]how{
 	"make bench > new.txt && go run golang.org/x/perf/cmd/benchstat@latest old.txt new.txt":                         {notRun: takesMinutes},
 	"make bench-page": {notRun: takesMinutes},
 	"turnspec bench server --sessions 1000 --listeners 5 --rate 2 --for 30s --idle 10000": {notRun: takesMinutes},
+	"turnspec bench server --idle 0 --repeat 5 --max-ratio 2":                             {notRun: takesMinutes},
 	"ulimit -n 16384 && turnspec bench server":                                            {notRun: takesMinutes},
 
 	// The corpus.
