@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
@@ -15,8 +14,11 @@ type request struct {
 	medium   *medium
 	copyRest bool // copy the remaining commits from FILE-wal after this one
 	bytes    int
-	err      error
-	done     chan error
+
+	err   error
+	done  chan error
+	stays bool          // its caller waits until it is committed
+	turn  chan struct{} // receives if its caller has to commit
 }
 
 type entry struct {
@@ -35,7 +37,7 @@ func (l *Log) Append(ctx context.Context, events ...event.Event) error {
 	if err := l.checkOpen(ctx); err != nil {
 		return err
 	}
-	r := &request{entries: make([]entry, len(events)), done: make(chan error, 1)}
+	r := &request{entries: make([]entry, len(events))}
 	for i, e := range events {
 		line, err := eventlog.Encode(e)
 		if err != nil {
@@ -57,24 +59,5 @@ func (l *Log) PutSnapshot(ctx context.Context, session string, seq int64, kind s
 	}
 	// Copied, because the caller may return before the writer has stored it.
 	kept := &snapshot{session, kind, seq, append([]byte{}, data...)}
-	return l.sendToWriter(ctx, &request{snapshot: kept, bytes: len(data), done: make(chan error, 1)})
-}
-
-func (l *Log) sendToWriter(ctx context.Context, r *request) error {
-	if l.writer == nil {
-		return fmt.Errorf("%s: append: %w: it was opened for reading only", l.path, eventlog.ErrReadOnly)
-	}
-	select {
-	case l.writer.requests <- r:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-l.closing:
-		return eventlog.ErrClosed
-	}
-	select {
-	case err := <-r.done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return l.sendToWriter(ctx, &request{snapshot: kept, bytes: len(data)})
 }

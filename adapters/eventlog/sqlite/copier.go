@@ -118,13 +118,7 @@ func (c *copier) copyPages() error {
 // restart lets the writer copy the rest. As nothing is left then, SQLite writes the next
 // commit to the beginning of FILE-wal.
 func (c *copier) restart() error {
-	r := &request{copyRest: true, done: make(chan error, 1)}
-	select {
-	case c.log.writer.requests <- r:
-		return <-r.done
-	case <-c.log.closing:
-		return nil
-	}
+	return c.log.sendToWriter(context.Background(), &request{copyRest: true})
 }
 
 // checkpoint copies what is in FILE-wal into the file, as far as no reader needs it

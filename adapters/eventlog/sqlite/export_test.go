@@ -72,3 +72,10 @@ func queryPlan(l *Log, query string, args []any) (lines []string, err error) {
 	}
 	return lines, rows.Err()
 }
+
+// Waiting returns how many requests wait for the next commit.
+func (l *Log) Waiting() int {
+	l.writer.queue.mu.Lock()
+	defer l.writer.queue.mu.Unlock()
+	return len(l.writer.queue.waiting)
+}

@@ -104,7 +104,6 @@ func Open(ctx context.Context, path string, o Options) (_ *Log, err error) {
 		return nil, err
 	}
 	if l.writer != nil {
-		l.running.Go(l.writer.commitRequests)
 		l.running.Go(l.copier.run)
 	}
 	return l, nil
@@ -205,6 +204,9 @@ func (l *Log) Close() error {
 		close(l.closing)
 		l.watch.mu.Unlock()
 		l.changes.Close()
+		if l.writer != nil {
+			l.writer.queue.close()
+		}
 		l.running.Wait()
 		l.err = explainError(l.path, "close", l.readers.Close())
 		if l.writer != nil { // last, because SQLite checkpoints when the last connection closes

@@ -31,7 +31,7 @@ func (l *Log) PutMedia(ctx context.Context, session string, m event.Media, data 
 		return err
 	}
 	// Copied, because the caller may return before the writer has stored it.
-	return l.sendToWriter(ctx, &request{medium: &medium{m, session, bytes.Clone(data)}, bytes: len(data), done: make(chan error, 1)})
+	return l.sendToWriter(ctx, &request{medium: &medium{m, session, bytes.Clone(data)}, bytes: len(data)})
 }
 
 func (w *writer) insertMedium(ctx context.Context, m *medium) error {

@@ -21,12 +21,13 @@ const (
 	sessionsCached = 10000 // above this the cache is cleared
 )
 
-// writer is the state of the goroutine that writes.
+// writer commits requests. One goroutine at a time uses it, but for the queue.
 type writer struct {
-	log      *Log
-	db       *sql.DB
-	conn     *sql.Conn
-	requests chan *request // unbuffered: a request that was sent will be answered
+	log   *Log
+	db    *sql.DB
+	conn  *sql.Conn
+	queue queue
+	batch []*request // of the commit
 
 	insertMany, insertOne, addSession, setSession, getSession, getEvent *sql.Stmt
 	beginNow, commitAll, rollBack, dataVersion                          *sql.Stmt
@@ -57,7 +58,7 @@ func newWriter(ctx context.Context, l *Log, abs string) (w *writer, err error) {
 		return nil, explainError(l.path, "open", err)
 	}
 	db.SetMaxOpenConns(1)
-	w = &writer{log: l, db: db, requests: make(chan *request), sessions: map[string]*session{}}
+	w = &writer{log: l, db: db, sessions: map[string]*session{}}
 	if w.conn, err = db.Conn(ctx); err == nil {
 		if err = w.prepare(ctx); err == nil {
 			return w, nil
@@ -131,58 +132,43 @@ func (w *writer) closeConn() error {
 	return errors.Join(append(errs, w.conn.Close(), w.db.Close())...)
 }
 
-// commitRequests commits requests until the log is closed.
-func (w *writer) commitRequests() {
-	var batch []*request
-	for {
-		select {
-		case r := <-w.requests:
-			batch = append(batch[:0], r)
-		case <-w.log.closing:
-			return
-		}
-		events, bytes := len(batch[0].entries), batch[0].bytes
-	gather:
-		for events < commitEvents && bytes < commitBytes {
-			select {
-			case r := <-w.requests: // queued during the last commit
-				batch = append(batch, r)
-				events += len(r.entries)
-				bytes += r.bytes
-			default:
-				break gather
-			}
-		}
-		err := w.commitBatch(batch)
-		if err == nil {
-			// An estimate. A commit writes the pages that it has changed: the last one of each
-			// session, and those of the rows.
-			w.pages += 2*len(w.dirty) + w.rowsWritten + 2*bytes/pageBytes
-			full := w.pages > w.log.options.walPages
-			if full {
-				w.pages = 0
-			}
-			w.log.copier.committed(full)
-		}
-		for _, s := range w.dirty {
-			s.dirty = false
-			if err == nil {
-				w.log.changes.Notify(s.info.SessionID)
-			}
-		}
-		w.dirty, w.rows = w.dirty[:0], w.rows[:0]
-		clear(w.rows[:cap(w.rows)])
-		for _, r := range batch {
-			if err != nil {
-				r.err = err
-			}
-			if r.copyRest {
-				_, r.err = checkpoint(w.conn)
-			}
-			r.done <- r.err
-		}
-		clear(batch)
+// commitNext commits the requests that wait.
+func (w *writer) commitNext() {
+	batch, bytes := w.queue.take(w.batch)
+	defer w.queue.ended(w)
+	if len(batch) == 0 {
+		return
 	}
+	w.batch = batch
+	err := w.commitBatch(batch)
+	if err == nil {
+		// An estimate. A commit writes the pages that it has changed: the last one of each
+		// session, and those of the rows.
+		w.pages += 2*len(w.dirty) + w.rowsWritten + 2*bytes/pageBytes
+		full := w.pages > w.log.options.walPages
+		if full {
+			w.pages = 0
+		}
+		w.log.copier.committed(full)
+	}
+	for _, s := range w.dirty {
+		s.dirty = false
+		if err == nil {
+			w.log.changes.Notify(s.info.SessionID)
+		}
+	}
+	w.dirty, w.rows = w.dirty[:0], w.rows[:0]
+	clear(w.rows[:cap(w.rows)])
+	for _, r := range batch {
+		if err != nil {
+			r.err = err
+		}
+		if r.copyRest {
+			_, r.err = checkpoint(w.conn)
+		}
+		r.done <- r.err
+	}
+	clear(batch)
 }
 
 // commitBatch stores requests in one transaction. A refused request gets its own
