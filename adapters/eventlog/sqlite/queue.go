@@ -9,15 +9,15 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog"
 )
 
-// queue holds the requests that wait for a commit. There is no goroutine that commits: whoever finds
-// nobody committing does it, with the requests that wait by then. To wake a goroutine and to be woken by it
-// would take longer than the commit itself if the processors are busy.
+// queue holds the requests that wait for a commit. There is no goroutine for commits: a caller that finds
+// none running commits its request, together with those that wait by then. If the processors are busy,
+// waking another goroutine and being woken by it takes longer than the commit.
 type queue struct {
 	mu         sync.Mutex
 	waiting    []*request
 	committing bool
 	closed     bool
-	idle       chan struct{} // is closed when it is closed and nobody commits
+	idle       chan struct{} // closed after the last commit of a closed queue
 }
 
 // sendToWriter waits until a request is committed, or ctx is done.
