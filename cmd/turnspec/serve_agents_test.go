@@ -192,12 +192,32 @@ func ended(events []event.Event) (out []event.Task) {
 	return out
 }
 
-// problems judges the exchanges of both sessions.
+// problems judges the exchanges of both sessions, once no turn runs. The turn that gave an answer
+// may still run when that of the sender has ended: the answer leaves before the end is logged.
 func (x *twoAgents) problems(exchanges int) []exchangetest.Problem {
 	x.t.Helper()
+	for _, id := range []string{"a", "a-codex"} {
+		x.g.Eventually(func() bool { return turnRuns(x.events(id)) }).WithTimeout(time.Minute).Should(BeFalse(), "a turn of %s runs", id)
+	}
 	r := exchangetest.Judge(map[string][]event.Event{"a": x.events("a"), "a-codex": x.events("a-codex")})
 	x.g.Expect(r.Exchanges).To(Equal(exchanges))
 	return r.Problems
+}
+
+// turnRuns reports whether the last turn has not ended.
+func turnRuns(events []event.Event) (runs bool) {
+	for _, e := range events {
+		if e.Turn == 0 || e.SubagentID != "" {
+			continue
+		}
+		switch e.Data.(type) {
+		case event.TurnStart:
+			runs = true
+		case event.Done, event.Error:
+			runs = false
+		}
+	}
+	return runs
 }
 
 // nested returns the sub-agents below the calls of agents_message in the chat of a session.
