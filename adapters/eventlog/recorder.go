@@ -17,6 +17,11 @@ type RecorderOptions struct {
 	RetryFor   time.Duration // how long to retry while the log is busy or full: 1m
 	Failed     func(error)   // called once if the recorder gives up
 
+	// Observe receives each event in place of the channel of Events, which then only says
+	// when all are stored. It must not block. It spares a goroutine that would wake for
+	// each event.
+	Observe func(event.Event)
+
 	// Media holds the media that the session hands over. If it is nil, none are stored.
 	Media *MediaQueue
 	// MediaFailed is called for each reference whose bytes are not stored, and why.
@@ -153,6 +158,10 @@ func (r *Recorder) broadcast() {
 func (r *Recorder) forwardEvents(events <-chan event.Event) {
 	for e := range events {
 		r.enqueue(e)
+		if r.o.Observe != nil {
+			r.o.Observe(e)
+			continue
+		}
 		select {
 		case <-r.detached:
 			continue

@@ -81,6 +81,32 @@ func TestRecorderTees(t *testing.T) {
 	})
 }
 
+// A function in place of the listener is called with all events, in order, while the log still
+// appends the first one.
+func TestRecorderCallsObserver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		log := &gatedLog{let: make(chan error)}
+		var observed []event.Event
+		r := eventlog.Record(log, sendDeltas(100), eventlog.RecorderOptions{Observe: func(e event.Event) { observed = append(observed, e) }})
+		synctest.Wait()
+		g.Expect(observed).To(HaveLen(100))
+		for i, e := range observed {
+			g.Expect(e).To(Equal(deltaAt(int64(i + 1))))
+		}
+		select {
+		case e, open := <-r.Events():
+			t.Fatalf("Events gave %v (open: %t) before the events were stored", e, open)
+		default:
+		}
+		close(log.let)
+		_, open := <-r.Events()
+		g.Expect(open).To(BeFalse())
+		g.Expect(lastSeqOf(log)).To(BeEquivalentTo(100))
+		g.Expect(observed).To(HaveLen(100))
+	})
+}
+
 // The listener receives all events while the log still appends the first one.
 // The others are then stored in one append.
 func TestRecorderDoesNotBlockListener(t *testing.T) {

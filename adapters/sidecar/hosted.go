@@ -60,26 +60,33 @@ func (h *hosted) open(ctx context.Context, a adapters.Adapter, o adapters.Option
 	h.tail.begin(o.After.Seq)
 	h.run = Run{SessionID: h.id, Runtime: h.runtime, State: StatePending, LastSeq: o.After.Seq, Turn: o.After.Turn, Live: true}
 	h.earlier = sync.OnceValues(func() (map[string]bool, error) { return h.readMessageIDs(context.WithoutCancel(ctx), o.After.Seq) })
-	rec := eventlog.Record(tailedLog{h.s.c.Log, &h.tail}, session.Events(), eventlog.RecorderOptions{Failed: h.logFailed, Media: media, MediaFailed: h.mediaFailed})
-	go h.follow(rec)
+	rec := eventlog.Record(tailedLog{h.s.c.Log, &h.tail}, session.Events(), eventlog.RecorderOptions{
+		Observe: h.observe, Failed: h.logFailed, Media: media, MediaFailed: h.mediaFailed,
+	})
+	go func() {
+		<-rec.Events()
+		h.end()
+	}()
 	return nil
 }
 
-// follow tracks the state of the session until it ends.
-func (h *hosted) follow(rec *eventlog.Recorder) {
-	for e := range rec.Events() {
-		h.mu.Lock()
-		before := h.run
-		h.run.add(e)
-		if e.Type() == event.TypeTurnStart {
-			h.begun = e.Seq
-		}
-		after := h.run
-		h.mu.Unlock()
-		if after.State != before.State || after.Turn != before.Turn {
-			h.s.feed.publish(after)
-		}
+// observe tracks the state of the session.
+func (h *hosted) observe(e event.Event) {
+	h.mu.Lock()
+	before := h.run
+	h.run.add(e)
+	if e.Type() == event.TypeTurnStart {
+		h.begun = e.Seq
 	}
+	after := h.run
+	h.mu.Unlock()
+	if after.State != before.State || after.Turn != before.Turn {
+		h.s.feed.publish(after)
+	}
+}
+
+// end ends a session whose last event is stored.
+func (h *hosted) end() {
 	h.mu.Lock()
 	h.run.Live = false
 	if h.run.State == StateStreaming {
