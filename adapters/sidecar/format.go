@@ -106,7 +106,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, name string) e
 		return refuseCursor(after, last)
 	}
 	if h == nil && after == last && !none {
-		if none, err = s.endsWith(r.Context(), id, last); err != nil {
+		if none, err = s.endsAt(r.Context(), id, last); err != nil {
 			return err
 		}
 	}

@@ -106,9 +106,9 @@ func (s *Server) isLast(ctx context.Context, e event.Event) bool {
 	}
 	var failed outage
 	for {
-		info, err := s.c.Log.Session(ctx, e.SessionID)
+		last, err := s.endsAt(ctx, e.SessionID, e.Seq)
 		if err == nil {
-			return info.Last.Seq == e.Seq
+			return last
 		}
 		if !failed.wait(ctx, err) {
 			return true

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/eventlog/lease"
 )
@@ -209,6 +210,35 @@ func (s *Server) elsewhere(ctx context.Context, id string) (lease.Server, bool, 
 	}
 	holder, held, err := s.shared.Leases.Holder(ctx, id)
 	return holder, held && holder.Name != s.shared.Self.Name, err
+}
+
+// endsAt reports whether a session_end at a seq is the last event of its session. It waits while
+// another server holds the session: one that took it over may be about to resume it.
+func (s *Server) endsAt(ctx context.Context, id string, seq int64) (bool, error) {
+	pause := time.NewTicker(100 * time.Millisecond)
+	defer pause.Stop()
+	for held := true; ; {
+		events, err := s.c.Log.Read(ctx, id, seq-1, 2)
+		if err != nil || len(events) != 1 || events[0].Type() != event.TypeSessionEnd {
+			return false, err
+		}
+		if !held {
+			return true, nil
+		}
+		if _, held, err = s.elsewhere(ctx, id); err != nil {
+			return false, err
+		}
+		if !held {
+			continue // read again: it may have been resumed, and have ended, meanwhile
+		}
+		select {
+		case <-pause.C:
+		case <-s.closing:
+			return true, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
 }
 
 // stored returns what the log holds of a session. A session that another server opened, and

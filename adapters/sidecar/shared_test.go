@@ -2,6 +2,8 @@ package sidecar_test
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +65,47 @@ func TestTwoServers(t *testing.T) {
 	g.Expect(status).To(Equal(201))
 	status, _ = one.call("POST", "/sessions/s/message", `{"message":"2"}`)
 	g.Expect(status).To(Equal(421))
+}
+
+// A listener that comes while another server resumes a session that it took over is not told that
+// the session is over, also if the log ends with session_end then. Once no server holds the session
+// it is.
+func TestListenerWaitsForResumption(t *testing.T) {
+	for _, path := range []string{"/sessions/s/events?after=2", "/sessions/s/events?format=agui&after=2"} {
+		for _, resumed := range []bool{true, false} {
+			t.Run(fmt.Sprint(path, " resumed: ", resumed), func(t *testing.T) {
+				g := NewWithT(t)
+				log, leases := &eventlog.Memory{}, &lease.Memory{}
+				ready := event.Event{SessionID: "s", Seq: 1, TS: time.Now(), Data: event.SessionReady{SessionID: "s", Runtime: "scripted", ProviderSessionID: "p"}}
+				end := event.Event{SessionID: "s", Seq: 2, TS: time.Now(), Data: event.SessionEnd{Reason: "crash"}}
+				g.Expect(log.Append(t.Context(), ready, end)).To(Succeed())
+				x := joined(t, log, leases, "listens", "")
+				_, err := leases.Beat(t.Context(), lease.Server{Name: "resumes"}, time.Minute)
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(leases.Claim(t.Context(), "s", "resumes")).To(Succeed())
+				status := make(chan int)
+				go func() {
+					r, err := http.Get(x.http.URL + path)
+					if err != nil {
+						status <- 0
+						return
+					}
+					defer func() { _ = r.Body.Close() }()
+					status <- r.StatusCode
+				}()
+				g.Consistently(status).WithTimeout(300 * time.Millisecond).ShouldNot(Receive())
+				want := http.StatusNoContent
+				if resumed {
+					want = http.StatusOK
+					ready.Seq = 3
+					g.Expect(log.Append(t.Context(), ready)).To(Succeed())
+				} else {
+					g.Expect(leases.Release(t.Context(), "s", "resumes")).To(Succeed())
+				}
+				g.Eventually(status).WithTimeout(time.Minute).Should(Receive(Equal(want)))
+			})
+		}
+	}
 }
 
 // delayed is a log that stores nothing before a channel is closed.

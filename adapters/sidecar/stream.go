@@ -162,7 +162,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		return refuseCursor(after, last)
 	}
 	if h == nil && after == last {
-		ended, err := s.endsWith(r.Context(), id, last)
+		ended, err := s.endsAt(r.Context(), id, last)
 		if err != nil {
 			return err
 		}
@@ -346,7 +346,13 @@ func (s *Server) sendEvent(ctx context.Context, st *stream, n entry, live int64)
 			return false, err
 		}
 	}
-	if e.Type() == event.TypeSessionEnd && s.isLast(ctx, e) {
+	if e.Type() != event.TypeSessionEnd {
+		return true, nil
+	}
+	if err := st.flush(); err != nil { // isLast may wait
+		return false, err
+	}
+	if s.isLast(ctx, e) {
 		st.end(websocket.StatusNormalClosure, nothingMore)
 		return false, st.flush()
 	}
