@@ -190,7 +190,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 // time goes into garbage collection. GOGC and GOMEMLIMIT in the environment win.
 const (
 	gcPercent   = 400
-	memoryLimit = 1 << 30 // bytes; above it, garbage is collected more often
+	memoryLimit = 800 << 20 // bytes; the process takes up to a fifth more
 )
 
 func collectSeldom() {

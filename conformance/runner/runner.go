@@ -143,6 +143,7 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 		if cfg.Progress != nil {
 			cfg.Progress(done, len(jobs), jobs[i].Case.ID)
 		}
+		jobs[i].free()
 		return err
 	})
 	if err != nil && ctx.Err() != nil {
@@ -291,6 +292,14 @@ func (j Job) recording(cfg conformance.Config) (perform.Recording, error) {
 	rec, err := (&perform.Loader{Corpus: cfg.Corpus}).Load(j.Case)
 	rec.RealTimeLimit = cfg.RealTimeLimit
 	return rec, err
+}
+
+// free drops the recording of a job that is done, so that a run does not hold all of them to its
+// end. A job in real time keeps it: moveFaults may have it done again.
+func (j *Job) free() {
+	if j.Faults == nil {
+		j.Case, j.rec = &fixtures.Case{ID: j.Case.ID}, nil
+	}
 }
 
 // notExpressible returns the verdicts on a case that no subject can perform.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"weak"
 
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -76,8 +77,24 @@ func lengthenBy(size func(c *lines, place int) int) func(c *lines, place int) Fa
 	}
 }
 
-// endlessText is longer than what an adapter takes as a line.
-var endlessText = sync.OnceValue(func() []byte { return bytes.Repeat([]byte("no end of it "), 65<<20/13) })
+// endlessText returns a text that is longer than what an adapter takes as a line. Runs share it,
+// and it takes no memory while none uses it.
+func endlessText() []byte {
+	endless.Lock()
+	defer endless.Unlock()
+	text := endless.text.Value()
+	if text == nil {
+		b := bytes.Repeat([]byte("no end of it "), 65<<20/13)
+		text = &b
+		endless.text = weak.Make(text)
+	}
+	return *text
+}
+
+var endless struct {
+	sync.Mutex
+	text weak.Pointer[[]byte]
+}
 
 // endlessLine adds a line that is longer than the limit.
 func endlessLine() Operator {
