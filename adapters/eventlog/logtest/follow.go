@@ -30,11 +30,11 @@ func followN(events iter.Seq2[event.Event, error], n int) ([]event.Event, error)
 
 func followJoins(p *probe) {
 	log := p.openLog()
-	const stored, half, n = 40, 220, 400
+	const stored, half, n, last = 40, 220, 400, 3
 	p.mustAppend(log, sampleEvents("s", 1, stored)...)
 	afters := []int64{0, 20, stored - 1, stored + 20} // within the stored events and after them
 	results := make(chan error, len(afters)+1)
-	begun, halfway := make(chan struct{}, len(afters)), make(chan struct{})
+	begun, halfway, upToDate := make(chan struct{}, len(afters)), make(chan struct{}), make(chan struct{}, n)
 	for _, after := range afters {
 		go func() {
 			// A follower that begins within the stored events stops at the first
@@ -51,6 +51,9 @@ func followJoins(p *probe) {
 					case <-halfway:
 					case <-p.ctx.Done():
 					}
+				}
+				if after > stored && e.Seq == n-last {
+					upToDate <- struct{}{}
 				}
 				if len(got) == n-int(after) {
 					break
@@ -77,6 +80,13 @@ func followJoins(p *probe) {
 			err = log.Append(p.ctx, append(sampleEvents("s", seq, min(seq+2, n)), sampleEvent("other", (seq-stored-1)/3+1))...)
 			if seq <= half && half < seq+3 {
 				close(halfway)
+			}
+			if seq+2 == n-last { // a follower has all events, and waits, when the last ones come
+				select {
+				case <-upToDate:
+					time.Sleep(time.Millisecond)
+				case <-p.ctx.Done():
+				}
 			}
 		}
 		results <- err
