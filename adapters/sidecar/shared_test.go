@@ -67,9 +67,8 @@ func TestTwoServers(t *testing.T) {
 	g.Expect(status).To(Equal(421))
 }
 
-// A listener that comes while another server resumes a session that it took over is not told that
-// the session is over, also if the log ends with session_end then. Once no server holds the session
-// it is.
+// While another server holds a session whose log ends in session_end, a listener waits: the
+// session may be about to resume. It gets 204 once no server holds the session.
 func TestListenerWaitsForResumption(t *testing.T) {
 	for _, path := range []string{"/sessions/s/events?after=2", "/sessions/s/events?format=agui&after=2"} {
 		for _, resumed := range []bool{true, false} {

@@ -77,8 +77,8 @@ func lengthenBy(size func(c *lines, place int) int) func(c *lines, place int) Fa
 	}
 }
 
-// endlessText returns a text that is longer than what an adapter takes as a line. Runs share it,
-// and it takes no memory while none uses it.
+// endlessText returns a text that is longer than what an adapter takes as a line. It is kept
+// until the next garbage collection, not for the whole run.
 func endlessText() []byte {
 	endless.Lock()
 	defer endless.Unlock()
