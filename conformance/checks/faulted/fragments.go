@@ -20,6 +20,9 @@ func CommonEvents(want, got []string) (nWant, nGot int) {
 	if nWant == len(want) || nWant == len(got) {
 		return nWant, nWant
 	}
+	if typeOf(want[nWant]) != typeOf(got[nWant]) {
+		return nWant, nWant
+	}
 	// Names may differ from the first event, so that all are compared again.
 	w, g := reader{events: want}, reader{events: got}
 	names := naming{map[string]string{}, map[string]string{}}
@@ -34,6 +37,12 @@ func CommonEvents(want, got []string) (nWant, nGot int) {
 		g.take(n)
 	}
 	return max(nWant, w.done()), max(nWant, g.done())
+}
+
+// typeOf returns the beginning of a canonical event, which has its type.
+func typeOf(canonical string) string {
+	head, _, _ := strings.Cut(canonical, ",")
+	return head
 }
 
 // SameEvents reports whether two runs have the same events, in the way of CommonEvents.

@@ -47,6 +47,16 @@ func (x *Index) Lines() []Line {
 	return x.lines
 }
 
+// Echoes reports whether line i of Run.Played repeats a message of the client. If the
+// meaning of a line does not depend on the lines before it, no other line is read.
+func (x *Index) Echoes(i int) bool {
+	rt, w := Runtime(x.run), &x.run.Played[i].Line
+	if x.lines != nil || rt.Resolver != nil || len(rt.HistoryBefore) > 0 {
+		return x.Lines()[i].Echo
+	}
+	return w.Dir == fixtures.Out && x.readLine(rt, w).Echo
+}
+
 // Runtime describes the runtime of a run; the zero value if it has none.
 func Runtime(r *conformance.Run) *wire.Runtime {
 	if rt := runtimes.Find(r.Runtime); rt != nil {

@@ -40,8 +40,9 @@ func judgeTranscript(r *conformance.Run, f *conformance.Finding) {
 		f.Failf("the transcript cannot be read: %v", err)
 		return
 	}
-	sessions := groupBySession(r, r.Events, r.Canonical())
-	transcripts := groupBySession(r, read, r.WithEvents(read).Canonical())
+	g := grouping{run: r, repeated: map[string]bool{}, decoded: decodedOf(r)}
+	sessions := g.bySession(r.Events, r.Canonical())
+	transcripts := g.bySession(read, r.WithEvents(read).Canonical())
 	for _, session := range slices.Sorted(maps.Keys(sessions)) {
 		c := comparison{finding: f, names: map[string]string{}}
 		c.compare(untilClose(r, sessions[session], transcripts[session]))
@@ -52,31 +53,60 @@ func judgeTranscript(r *conformance.Run, f *conformance.Finding) {
 type comparedEvent struct {
 	conformance.Event
 	canonical string
-	text      string // the canonical form and what the rules need besides
-	turnUnset bool   // members has no turn
-	decoded   map[string]any
+	text      string         // the canonical form and what the rules need besides
+	turnUnset bool           // its turn is not compared
+	members   map[string]any // of the canonical form, once it is decoded
 }
 
-// members returns the members of the canonical form.
-func (e *comparedEvent) members() map[string]any {
-	if e.decoded == nil {
-		// Canonical wrote the text, so it can be read.
-		_ = json.Unmarshal([]byte(e.canonical), &e.decoded, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-		if e.turnUnset {
-			delete(e.decoded, "turn")
-		}
+// member returns a member of the canonical form.
+func (e *comparedEvent) member(name string) any {
+	if name == "turn" && e.turnUnset {
+		return nil
 	}
-	return e.decoded
+	if e.members == nil {
+		e.members = decode(e.canonical)
+	}
+	return e.members[name]
 }
 
 func (e *comparedEvent) data() map[string]any {
-	d, _ := e.members()["data"].(map[string]any)
+	d, _ := e.member("data").(map[string]any)
 	return d
 }
 
-// groupBySession groups events by the session whose line caused them.
-func groupBySession(r *conformance.Run, events []conformance.Event, canonical []string) map[int][]*comparedEvent {
-	out := map[int][]*comparedEvent{}
+// decodedOf returns the events of the plain run by their canonical forms. Most events of a
+// run with a fault are those of the plain run.
+func decodedOf(r *conformance.Run) decoded {
+	if r.Plain != nil {
+		r = r.Plain
+	}
+	return conformance.Derive(r, func(r *conformance.Run) decoded {
+		out := decoded{}
+		for _, canonical := range r.Canonical() {
+			out[canonical] = decode(canonical)
+		}
+		return out
+	})
+}
+
+// decoded holds the members of canonical events. They must not be changed.
+type decoded map[string]map[string]any
+
+func decode(canonical string) (members map[string]any) {
+	// Canonical wrote the text, so it can be read.
+	_ = json.Unmarshal([]byte(canonical), &members, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	return members
+}
+
+// grouping groups events by the session whose line caused them.
+type grouping struct {
+	run      *conformance.Run
+	repeated map[string]bool // the words of messages that were looked for; see repeatsMessage
+	decoded  decoded         // the events of the plain run
+}
+
+func (g *grouping) bySession(events []conformance.Event, canonical []string) map[int][]*comparedEvent {
+	r, out := g.run, map[int][]*comparedEvent{}
 	clientTools := map[string]bool{}   // by tool_use_id
 	type turn struct{ session, n int } // each transcript counts its turns
 	turns := map[turn]string{}         // what the rules need to know of each
@@ -111,10 +141,10 @@ func groupBySession(r *conformance.Run, events []conformance.Event, canonical []
 		if e.Line == 0 || rt.Process.ReadyAtStart && e.Type() == event.TypeSessionReady {
 			continue // no process has written anything yet
 		}
-		x := &comparedEvent{Event: e, canonical: canonical[i], text: canonical[i] + turns[turnOf(e)]}
+		x := &comparedEvent{Event: e, canonical: canonical[i], text: canonical[i] + turns[turnOf(e)], members: g.decoded[canonical[i]]}
 		switch d := e.Data.(type) {
 		case event.UserMessage:
-			if repeatsMessage(r, d.Text) {
+			if g.repeatsMessage(d.Text) {
 				x.text += ofRepeated
 			}
 		case event.ToolStart:
@@ -142,6 +172,15 @@ func groupBySession(r *conformance.Run, events []conformance.Event, canonical []
 
 // repeatsMessage reports whether a line of the runtime repeats the words of a message
 // before the client closes a session.
+func (g *grouping) repeatsMessage(text string) bool {
+	repeats, have := g.repeated[text]
+	if !have {
+		repeats = repeatsMessage(g.run, text)
+		g.repeated[text] = repeats
+	}
+	return repeats
+}
+
 func repeatsMessage(r *conformance.Run, text string) bool {
 	quoted, err := jsontext.AppendQuote(nil, text)
 	if text == "" || err != nil {
@@ -153,8 +192,8 @@ func repeatsMessage(r *conformance.Run, text string) bool {
 		if r.Played[i].Line.Dir != fixtures.Out || !bytes.Contains(b, quoted[:len(quoted)-1]) {
 			continue // reading the lines of a run takes long
 		}
-		switch l := &runindex.Of(r).Lines()[i]; {
-		case !l.Echo || slices.ContainsFunc(r.Steps, func(s conformance.StepResult) bool { return s.Step.Verb == fixtures.VerbClose && s.Line <= i }):
+		switch {
+		case !runindex.Of(r).Echoes(i) || slices.ContainsFunc(r.Steps, func(s conformance.StepResult) bool { return s.Step.Verb == fixtures.VerbClose && s.Line <= i }):
 		case bytes.Contains(b, append(slices.Clip(quoted[:len(quoted)-1]), `\n`...)):
 			return false // joined with the words of the next message
 		case bytes.Contains(b, quoted):

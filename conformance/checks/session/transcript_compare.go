@@ -97,7 +97,7 @@ func (c *comparison) compareApart(inOrder, session, transcript []*comparedEvent)
 func (c *comparison) turnOf(session []*comparedEvent, e *comparedEvent) string {
 	c.bindSame()
 	for i := range session {
-		if d, ok := session[i].Data.(event.TurnStart); ok && d.Cause == event.CauseCommand && c.sameName("turn", session[i].members()["turn"], e.members()["turn"]) {
+		if d, ok := session[i].Data.(event.TurnStart); ok && d.Cause == event.CauseCommand && c.sameName("turn", session[i].member("turn"), e.member("turn")) {
 			return ofCommand
 		}
 	}
@@ -136,7 +136,7 @@ func (c *comparison) bindSame() {
 
 func (c *comparison) memberDiffers(session, transcript *comparedEvent) string {
 	for _, m := range []string{"turn", "subagent_id"} {
-		if x, y := session.members()[m], transcript.members()[m]; !c.sameName(m, x, y) {
+		if x, y := session.member(m), transcript.member(m); !c.sameName(m, x, y) {
 			return fmt.Sprintf("%s is %v instead of %v", m, y, x)
 		}
 	}
