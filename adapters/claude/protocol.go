@@ -147,6 +147,18 @@ func (p *protocol) reportReady(version, mode string) {
 // Line implements session.Protocol.
 func (p *protocol) Line(b []byte) {
 	p.t.handleLine(b)
+	p.lineHandled()
+}
+
+// Skipped implements session.Skipper: a result repeats the text of the last message.
+func (p *protocol) Skipped(head map[string]string) {
+	if head["/type"] == "result" && p.h.Ledger().Turn() != nil {
+		p.t.endWithoutResult(session.EndSkipped())
+		p.lineHandled()
+	}
+}
+
+func (p *protocol) lineHandled() {
 	p.stopRequested = p.stopRequested && p.Starting() // the message to stop may have been dropped
 	if p.cancelResultWait != nil && p.h.Ledger().Turn() == nil {
 		p.cancelResultWait()
@@ -267,7 +279,7 @@ func (p *protocol) completedWithoutResult(turn int) {
 	p.cancelResultWait = p.h.After(p.h.Limits().Stop, func() {
 		p.cancelResultWait = nil
 		if s := p.h.Ledger().Turn(); s != nil && s.Turn() == turn {
-			p.t.endWithoutResult()
+			p.t.endWithoutResult(resultMissing())
 		}
 	})
 }

@@ -134,7 +134,7 @@ func (t *translator) handleLifecycle(uuid, state string) {
 			l = queuedMessage{id: uuid, uuid: uuid}
 		}
 		if t.turn.done {
-			t.endWithoutResult() // the message is for the next turn
+			t.endWithoutResult(resultMissing()) // the message is for the next turn
 		}
 		if t.l.Turn() != nil {
 			t.messageTaken(l)

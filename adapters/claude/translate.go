@@ -218,7 +218,7 @@ func (t *translator) handleInit(ln *line) {
 	t.modelChanged(string(ln.Model))
 	t.modeChanged(string(ln.PermissionMode))
 	if m, s := &t.stream, t.l.Turn(); s != nil && t.turn.initSeen && (!m.running || m.stopReasonSeen) && (s.ToolsOpen() == 0 || t.queue.hasMessages()) {
-		t.endWithoutResult() // another turn begins
+		t.endWithoutResult(resultMissing()) // another turn begins
 	}
 	t.startTurn()
 	t.turn.initSeen = true

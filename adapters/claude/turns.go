@@ -162,10 +162,15 @@ func (t *translator) handleResult(ln *line) {
 	t.endTurn(ln.UUID)
 }
 
-// endWithoutResult ends a turn whose result was lost.
-func (t *translator) endWithoutResult() {
+// resultMissing returns the error of a turn whose result never came.
+func resultMissing() event.Error {
+	return event.Error{Code: event.ErrorProtocol, Message: "the turn's result is missing"}
+}
+
+// endWithoutResult ends a turn whose result was not read.
+func (t *translator) endWithoutResult(e event.Error) {
 	t.cancelQuestions("")
-	t.l.Error(event.Error{Code: event.ErrorProtocol, Message: "the turn's result is missing"})
+	t.l.Error(e)
 	t.endTurn("")
 }
 

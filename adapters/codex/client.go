@@ -56,6 +56,13 @@ func newClient(h session.Host, o adapters.Options, m mode) *client {
 // Line implements session.Protocol.
 func (c *client) Line(b []byte) { c.t.handleLine(b) }
 
+// Skipped implements session.Skipper: turn/completed repeats the last message.
+func (c *client) Skipped(head map[string]string) {
+	if head["/method"] == "turn/completed" {
+		c.t.turnEndSkipped(head["/params/threadId"], head["/params/turn/id"])
+	}
+}
+
 // sendRequest sends a request and calls then once, with its result or an error.
 func (c *client) sendRequest(method string, params any, then func(*result, error)) {
 	c.nextID++

@@ -5,6 +5,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // thread is the state of one of the runtime's threads: the session's own or a
@@ -260,11 +261,35 @@ func (t *translator) turnCompleted(th *thread, u *turn) {
 		}
 		t.l.Done(d)
 	}
+	t.mainTurnEnded(th)
+}
+
+func (t *translator) mainTurnEnded(th *thread) {
 	ended := append(slices.Clone(th.aliases), th.turn)
 	th.endTurn()
 	if t.live != nil {
 		t.live.dropUntaken(ended)
 	}
+}
+
+// turnEndSkipped ends a turn of which turn/completed was too long to be read.
+func (t *translator) turnEndSkipped(threadID, id string) {
+	if t.main == nil || t.isForeign(threadID, "turn/completed") {
+		return
+	}
+	th := t.threadOf(threadID)
+	if t.lineScope(th, id) == nil {
+		return
+	}
+	e := session.EndSkipped()
+	t.releaseTurn(th, "failed")
+	if th.sub {
+		th.failure = &turnError{Message: str(e.Message)}
+		t.endSubagentTurn(th, "failed")
+		return
+	}
+	t.l.Error(e)
+	t.mainTurnEnded(th)
 }
 
 // endLostMessage completes a message whose own end was lost, because a

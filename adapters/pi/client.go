@@ -88,6 +88,13 @@ type image struct {
 // Line implements session.Protocol.
 func (c *client) Line(b []byte) { c.t.handleLine(b) }
 
+// Skipped implements session.Skipper: agent_end repeats the messages of the turn.
+func (c *client) Skipped(head map[string]string) {
+	if head["/type"] == "agent_end" {
+		c.t.runEndSkipped()
+	}
+}
+
 // send sends a command and calls then once, with the data of its reply or an error.
 func (c *client) send(cmd command, limited bool, then func(jsontext.Value, error)) {
 	c.nextID++

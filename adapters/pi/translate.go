@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // translator converts the runtime's lines to events. The live adapter and the
@@ -50,6 +51,8 @@ type outcome struct {
 	reason str
 	err    string
 	text   string
+
+	skipped bool // the line was too long to be read
 }
 
 // handleLine handles one line of stdout. The caller has set the ledger's time.
@@ -199,6 +202,17 @@ func (t *translator) runEnded() {
 	}
 }
 
+// runEndSkipped handles an agent_end that was too long to be read.
+func (t *translator) runEndSkipped() {
+	if t.l.Turn() == nil {
+		return
+	}
+	t.outcome = &outcome{skipped: true}
+	if !t.settles { // or it is not known yet
+		t.finishTurn()
+	}
+}
+
 // outcomeOf reads the last message of the model.
 func outcomeOf(messages jsontext.Value) (o outcome) {
 	for _, m := range decode[[]message](messages) {
@@ -229,6 +243,8 @@ func (t *translator) finishTurn() {
 	switch {
 	case o == nil:
 		t.l.Done(event.Done{})
+	case o.skipped:
+		t.l.Error(session.EndSkipped())
 	case o.stopped():
 		t.l.Done(event.Done{Stopped: true})
 	case o.reason == "error":

@@ -167,6 +167,7 @@ func Operators() []Operator {
 		ignoreSIGTERM(),
 		missingEnd(),
 		lostEnd(),
+		endlessEnd(),
 		noHandshake(),
 		noHandshakeInTime(),
 		noProgram(),

@@ -7,7 +7,10 @@ import (
 	"sync"
 	"weak"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // longMember is the start of the member that makes a message long.
@@ -77,6 +80,9 @@ func lengthenBy(size func(c *lines, place int) int) func(c *lines, place int) Fa
 	}
 }
 
+// endlessLength is longer than what an adapter takes as a line, in bytes.
+const endlessLength = 65 << 20
+
 // endlessText returns a text that is longer than what an adapter takes as a line. It is kept
 // until the next garbage collection, not for the whole run.
 func endlessText() []byte {
@@ -84,7 +90,7 @@ func endlessText() []byte {
 	defer endless.Unlock()
 	text := endless.text.Value()
 	if text == nil {
-		b := bytes.Repeat([]byte("no end of it "), 65<<20/13)
+		b := bytes.Repeat([]byte("no end of it "), endlessLength/13)
 		text = &b
 		endless.text = weak.Make(text)
 	}
@@ -107,5 +113,36 @@ func endlessLine() Operator {
 			return nil
 		},
 		apply: addLine(Fault{}, func(*lines, int) []byte { return endlessText() }),
+	}
+}
+
+// endlessEnd makes the line that ends a turn longer than the limit, on the wires where it
+// repeats what was said: there it grows with the turn. Its place is the line before.
+func endlessEnd() Operator {
+	return Operator{
+		Name: "endless-end", Kind: Terminal, Selective: true,
+		Doc: "The line that ends a turn has one more member of 65 MiB, on wires where it repeats the text of the turn.",
+		places: func(c *lines, named bool) []int {
+			if !named {
+				return nil
+			}
+			var said []byte // the last piece of text, as a line quotes it
+			return c.placesBefore(func(i int) bool {
+				if c.isText(i) {
+					quoted, _ := jsontext.AppendQuote(nil, c.read[i].Piece.Text)
+					said = quoted[1 : len(quoted)-1]
+				}
+				return c.read[i].Kind == wire.TurnEnd && said != nil && bytes.Contains(c.wire[i].Bytes, said)
+			})
+		},
+		apply: func(c *lines, place int) Fault {
+			return at(c, place, Fault{}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				lines = slices.Clone(lines)
+				for i++; lines[i].Dir != fixtures.Out || c.rt.ReadOutput(lines[i].Bytes).Kind != wire.TurnEnd; i++ {
+				}
+				lines[i].Bytes = lengthen(lines[i].Bytes, endlessLength)
+				return lines
+			})
+		},
 	}
 }

@@ -146,7 +146,7 @@ func TestClosedStdinRejectsWrites(t *testing.T) {
 func TestLongLinesHaveTheStatedLengths(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := load(t, "codex/0.169.0/text/plain")
-	for name, want := range map[string][]int{"long-line": {64 << 10}, "huge-line": {1 << 20, 8 << 20}, "endless-line": {65 << 20}} {
+	for name, want := range map[string][]int{"long-line": {64 << 10}, "huge-line": {1 << 20, 8 << 20}, "endless-line": {65 << 20}, "endless-end": {65 << 20}} {
 		o := named(t, name)
 		places := placesOf(t, o, c)
 		for i, n := range want {
@@ -158,7 +158,7 @@ func TestLongLinesHaveTheStatedLengths(t *testing.T) {
 			g.Expect(longest).To(gomega.BeNumerically("~", n, 8<<10), name)
 		}
 	}
-	for _, name := range []string{"huge-line", "endless-line"} {
+	for _, name := range []string{"huge-line", "endless-line", "endless-end"} {
 		g.Expect(placesOf(t, named(t, name), load(t, someCases[1]))).To(gomega.BeEmpty(), "few places: %s", name)
 	}
 }

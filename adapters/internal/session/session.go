@@ -276,6 +276,9 @@ func (s *Session) handleLine(at time.Time, b []byte, err error) {
 	case err != nil:
 		s.ledger.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeLongLine,
 			Text: fmt.Sprintf("a line of more than %d bytes was skipped; it began %.80q", s.limits.Line, b)})
+		if p, ok := s.proto.(Skipper); ok {
+			p.Skipped(headOf(b))
+		}
 	default:
 		s.proto.Line(b)
 	}

@@ -46,7 +46,7 @@ var delaysThinking = broken.Adapter{
 
 var endsLate = broken.Adapter{
 	Name: "ends-late", Sentence: "holds the end of a turn until the next event",
-	Fails:    []string{"time.no-added-delay", "turn.crash-ends", "turn.lost-end", "turn.queue", "turn.stall-ends"},
+	Fails:    []string{"time.no-added-delay", "turn.crash-ends", "turn.long-end", "turn.lost-end", "turn.queue", "turn.stall-ends"},
 	Only:     map[string]string{"turn.lost-end": "claude", "turn.crash-ends": "claude"}, // Claude Code writes between the end and the exit
 	Mutation: holding(event.Event.Terminal),
 }

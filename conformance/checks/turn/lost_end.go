@@ -19,13 +19,14 @@ var LostEnd = &conformance.Check{
 	Mend:       "If the runtime begins another turn or becomes idle while a turn is open, end the open turn with an error first.",
 	Sentence:   "If the runtime never ends a turn but continues, the turn ends in an error or as stopped, and the next message begins another turn.",
 	Faults:     []string{"lost-end"},
-	JudgeFault: judgeLost,
+	JudgeFault: func(plain, r *conformance.Run, f *conformance.Finding) { judgeLost(plain, r, f, false) },
 }
 
-// judgeLost judges a run in which the runtime never ended a turn and continued.
-// Events before the fault stay, the turn ends and does not look successful, and the
-// turns after it are the same as without the fault.
-func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
+// judgeLost judges a run in which the runtime did not end a turn, or not in a way that each
+// subject can read, and continued. Events before the fault stay, the turn ends, and the turns
+// after it are the same as without the fault. The turn does not look successful, unless the
+// subject may have read its end.
+func judgeLost(plain, r *conformance.Run, f *conformance.Finding, readable bool) {
 	fail := faulted.Failer(r, f)
 	if hangs(r, f) {
 		return
@@ -59,7 +60,7 @@ func judgeLost(plain, r *conformance.Run, f *conformance.Finding) {
 	}
 	switch d := end.Data.(type) {
 	case event.Done:
-		if !d.Stopped {
+		if !d.Stopped && !readable {
 			fail("the runtime did not end turn %d, but it ends in %s", lost, runindex.Describe(d))
 		}
 	case event.Error:

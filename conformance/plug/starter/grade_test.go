@@ -109,7 +109,7 @@ func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
 
 // faults are those that are tried without TURNSPEC_MATRIX=whole: each ends a turn, or the
 // session, in another way.
-var faults = []string{"lost-end", "close-stdout", "duplicate-end", "kill", "exit-without-newline", "no-program"}
+var faults = []string{"lost-end", "endless-end", "close-stdout", "duplicate-end", "kill", "exit-without-newline", "no-program"}
 
 // TestStartersPass grades the adapters that init writes, as they are written, with
 // faults: one turn of text with a few faults, or with all if TURNSPEC_MATRIX is whole.

@@ -46,6 +46,8 @@ def lines():
                 yield json.loads(line)
             except ValueError:
                 pass  # no message
+        elif whole and line.startswith('{"type":"result"'):
+            yield {"type": "result", "is_error": True, "result": "the end of the turn is too long to be read"}
         whole = line.endswith("\n")
 
 def askable(r):  # a sub-agent may ask after the turn

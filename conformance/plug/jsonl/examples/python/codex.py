@@ -180,6 +180,9 @@ def read():
                     translate(json.loads(line))
                 except (AttributeError, KeyError, TypeError, ValueError):
                     traceback.print_exc()  # no message, or one of another form
+        elif whole and '"method":"turn/completed"' in line[:256]:
+            with lock:
+                end_turn("error", message="the end of the turn is too long to be read", code="protocol")
         whole = line.endswith("\n")
     if not closed:
         end_runtime()  # it may live on without its stdout

@@ -78,6 +78,8 @@ class ClaudeAdapter:
                         yield m
                 except ValueError:
                     pass  # no message
+            elif whole and line.startswith('{"type":"result"'):
+                yield {"type": "result", "is_error": True, "result": "the end of the turn is too long to be read"}
             whole = line.endswith("\n")
 
     def _end_turn(self, failed, why, code="unknown"):
