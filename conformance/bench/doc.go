@@ -37,6 +37,9 @@ type Machine struct {
 	Node       string  `json:"node,omitempty"`
 	LoadBefore float64 `json:"load_before"` // of the last minute, if the system reports it
 	LoadAfter  float64 `json:"load_after"`
+	// Others are the processors that other programs had in each repeat, on average, if the
+	// system reports it.
+	Others []float64 `json:"others,omitempty"`
 }
 
 // Series holds the figures of one measure of one contender, one for each repeat. The

@@ -152,6 +152,7 @@ func (r *run) runContenders(ctx context.Context, dir string) error {
 	}
 	for i := 0; i < r.Repeats || i < r.Most && r.More != nil && r.More(r.doc); i++ {
 		r.doc.Repeats = i + 1
+		start, known := newBusy()
 		if r.wants(Spawn) {
 			if err := r.measureSpawn(ctx); err != nil {
 				return err
@@ -173,6 +174,9 @@ func (r *run) runContenders(ctx context.Context, dir string) error {
 			}
 		}
 		r.addBeyondRaw()
+		if end, ok := newBusy(); known && ok {
+			r.doc.Machine.Others = append(r.doc.Machine.Others, end.others(start))
+		}
 	}
 	return nil
 }

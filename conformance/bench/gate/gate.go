@@ -134,6 +134,9 @@ type Verdict struct {
 	Limit    float64  `json:"limit"`
 	Failed   bool     `json:"failed"`
 	Doubtful bool     `json:"doubtful,omitzero"` // the median is past the limit, but noise may explain it
+	// Disturbed reports that a rate is past the limit, and that other programs took the
+	// processors in too many repeats to tell why. Doubtful is set too.
+	Disturbed bool `json:"disturbed,omitzero"`
 }
 
 // Judge applies gates to a document. A gate that applies to no figure is an error,
@@ -147,24 +150,73 @@ func Judge(d *bench.Document, gates []Gate) ([]Verdict, error) {
 			if s.Control || s.Measure != g.Measure || g.Load != "" && g.Load != s.Load {
 				continue
 			}
-			samples := s.Samples
-			switch g.Control {
-			case "":
-			case bench.Spawn:
-				samples = Ratios(s, d.Find("", bench.SpawnLoad, bench.Spawn, "start"))
-			default:
-				samples = Ratios(s, d.Find(s.Runtime, s.Load, g.Control, s.Measure))
-			}
+			control := g.control(d, s)
+			samples := g.samples(s, control)
 			if len(samples) == 0 {
 				continue
 			}
-			out = append(out, g.judge(s, Of(samples)))
+			v := g.judge(s, Of(samples))
+			if (v.Failed || v.Doubtful) && s.Measure == rate {
+				v = g.judgeUndisturbed(d, s, control, v)
+			}
+			out = append(out, v)
 		}
 		if len(out) == before {
 			return out, fmt.Errorf("gate %q: nothing was measured that it could judge", g.Text)
 		}
 	}
 	return out, nil
+}
+
+// control returns the series of the control to which a series is compared, or nil.
+func (g Gate) control(d *bench.Document, s *bench.Series) *bench.Series {
+	switch g.Control {
+	case "":
+		return nil
+	case bench.Spawn:
+		return d.Find("", bench.SpawnLoad, bench.Spawn, "start")
+	}
+	return d.Find(s.Runtime, s.Load, g.Control, s.Measure)
+}
+
+func (g Gate) samples(s, control *bench.Series) []float64 {
+	if g.Control == "" {
+		return s.Samples
+	}
+	return Ratios(s, control)
+}
+
+// rate is the measure that wants all processors: stand-in, session and listener work at the
+// same time, and the controls have one part less. So programs that take the processors
+// change its ratios too.
+const rate = "rate"
+
+// quiet is how many processors other programs may take in a repeat in which a rate is judged.
+const quiet = 0.25
+
+// judgeUndisturbed judges a rate by the repeats in which other programs took little.
+func (g Gate) judgeUndisturbed(d *bench.Document, s, control *bench.Series, all Verdict) Verdict {
+	if len(d.Machine.Others) == 0 {
+		return all // it is not known
+	}
+	keep := func(s *bench.Series) *bench.Series {
+		if s == nil {
+			return nil
+		}
+		out := *s
+		out.Samples = nil
+		for i, v := range s.Samples {
+			if i < len(d.Machine.Others) && d.Machine.Others[i] <= quiet {
+				out.Samples = append(out.Samples, v)
+			}
+		}
+		return &out
+	}
+	if samples := g.samples(keep(s), keep(control)); len(samples) >= minSamples {
+		return g.judge(s, Of(samples))
+	}
+	all.Failed, all.Doubtful, all.Disturbed = false, true, true
+	return all
 }
 
 // minRepeats is how many repeats a failure needs. With fewer, the interval is too

@@ -89,6 +89,37 @@ func TestAGateFailsOnlyBeyondTheNoise(t *testing.T) {
 	}
 }
 
+// TestARateIsJudgedWithoutOtherPrograms: what other programs take is no fault of a build,
+// and a build that is too slow fails also if they ran in some repeats.
+func TestARateIsJudgedWithoutOtherPrograms(t *testing.T) {
+	slow, fast := 0.4, 0.6
+	for _, tt := range []struct {
+		name                        string
+		figures, others             []float64
+		failed, doubtful, disturbed bool
+	}{
+		{"nothing is known of other programs", []float64{slow, slow, slow, slow, slow, slow}, nil, true, false, false},
+		{"a quiet machine", []float64{slow, slow, slow, slow, slow, slow}, []float64{0, 0.1, 0, 0.2, 0, 0}, true, false, false},
+		{"a busy machine", []float64{slow, slow, slow, slow, slow, slow}, []float64{1, 1, 2, 1, 0.1, 1}, false, true, true},
+		{"slow in the quiet repeats", []float64{slow, slow, slow, slow, slow, slow, slow}, []float64{0, 0, 0, 0, 0, 0, 2}, true, false, false},
+		{"slow in the busy repeats", []float64{slow, slow, slow, slow, slow, slow, slow, fast, fast, fast, fast, fast, fast}, []float64{2, 2, 2, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0}, false, false, false},
+	} {
+		g := NewWithT(t)
+		ones := make([]float64, len(tt.figures))
+		for i := range ones {
+			ones[i] = 1
+		}
+		d := document(tt.figures, ones)
+		d.Series[0].Measure, d.Series[1].Measure, d.Machine.Others = "rate", "rate", tt.others
+		v := judged(t, "rate>=0.5x raw", d)
+		g.Expect([]bool{v.Failed, v.Doubtful, v.Disturbed}).To(Equal([]bool{tt.failed, tt.doubtful, tt.disturbed}), tt.name)
+	}
+	g := NewWithT(t)
+	d := document([]float64{3, 3, 3, 3, 3, 3}, []float64{1, 1, 1, 1, 1, 1})
+	d.Machine.Others = []float64{1, 1, 1, 1, 1, 1}
+	g.Expect(judged(t, "delay-p99<=2x raw", d).Failed).To(BeTrue(), "a delay waits for no more processors than its control")
+}
+
 // TestAGateWithoutFiguresIsAnError: such a gate would always pass.
 func TestAGateWithoutFiguresIsAnError(t *testing.T) {
 	g := NewWithT(t)

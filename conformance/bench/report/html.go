@@ -73,8 +73,8 @@ func (r Report) machineNode() g.Node {
 	if m.Node != "" {
 		node = ", Node " + m.Node
 	}
-	return h.P(g.Textf("%s/%s, %d processors, %s%s; load average %.1f before, %.1f after.",
-		m.OS, m.Arch, m.Processors, m.Go, node, m.LoadBefore, m.LoadAfter))
+	return h.P(g.Textf("%s/%s, %d processors, %s%s; %s.",
+		m.OS, m.Arch, m.Processors, m.Go, node, work(m)))
 }
 
 func (r Report) absoluteNode() g.Node {

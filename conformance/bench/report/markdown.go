@@ -14,8 +14,8 @@ import (
 func Markdown(w io.Writer, r Report) error {
 	out := table.New(w)
 	mc := r.Machine
-	out.Printf("%s\n\n%s, %d repeats, %s/%s, %d processors, %s; load average %.1f before, %.1f after.\n", r.loads(),
-		r.Started.UTC().Format("2006-01-02"), r.Repeats, mc.OS, mc.Arch, mc.Processors, mc.Go, mc.LoadBefore, mc.LoadAfter)
+	out.Printf("%s\n\n%s, %d repeats, %s/%s, %d processors, %s; %s.\n", r.loads(),
+		r.Started.UTC().Format("2006-01-02"), r.Repeats, mc.OS, mc.Arch, mc.Processors, mc.Go, work(mc))
 	for _, n := range r.Notes {
 		out.Printf("\nNote: %s.\n", strings.TrimSuffix(n, "."))
 	}
@@ -26,6 +26,8 @@ func Markdown(w io.Writer, r Report) error {
 			switch {
 			case v.Failed:
 				word = "**not reached**"
+			case v.Disturbed:
+				word = "past the limit, while other programs took the processors"
 			case v.Doubtful:
 				word = "past the limit, within the noise"
 			}

@@ -62,8 +62,8 @@ func Text(w io.Writer, r Report, whole bool) error {
 		out.Printf("\n%s, load %s: times the control\n", g.runtime, g.load)
 		out.Columns("  ", rows)
 	}
-	out.Printf("\nAbsolute figures, of this machine only (%s/%s, %d processors, %s; load average %.1f before, %.1f after)\n",
-		m.OS, m.Arch, m.Processors, m.Go, m.LoadBefore, m.LoadAfter)
+	out.Printf("\nAbsolute figures, of this machine only (%s/%s, %d processors, %s; %s)\n",
+		m.OS, m.Arch, m.Processors, m.Go, work(m))
 	rows := [][]string{{"runtime", "load", "contender", "measure", "median", "from", "to"}}
 	for _, s := range r.sorted() {
 		if whole || shown(&s) {
@@ -100,6 +100,8 @@ func writeGates(out *table.Writer, all []gate.Verdict) {
 		switch {
 		case v.Failed:
 			word = "FAIL"
+		case v.Disturbed:
+			why = "past the limit, while other programs took the processors"
 		case v.Doubtful:
 			why = "past the limit, but within the noise"
 		}
@@ -264,4 +266,13 @@ func Figure(v float64, u bench.Unit) string {
 		return fmt.Sprintf("%.0f/s", v)
 	}
 	return formatNumber(v)
+}
+
+// work describes what else the machine did.
+func work(m bench.Machine) string {
+	text := fmt.Sprintf("load average %.1f before, %.1f after", m.LoadBefore, m.LoadAfter)
+	if len(m.Others) == 0 {
+		return text
+	}
+	return text + fmt.Sprintf("; other programs took %.2f processors, in one repeat %.2f", gate.Of(m.Others).Median, slices.Max(m.Others))
 }
