@@ -47,11 +47,12 @@ func (x *Index) Lines() []Line {
 	return x.lines
 }
 
-// Echoes reports whether line i of Run.Played repeats a message of the client. If the
-// meaning of a line does not depend on the lines before it, no other line is read.
+// Echoes reports whether line i of Run.Played repeats a message of the client. In a run
+// with a fault, no other line is read if the meaning of a line does not depend on those
+// before it.
 func (x *Index) Echoes(i int) bool {
 	rt, w := Runtime(x.run), &x.run.Played[i].Line
-	if x.lines != nil || rt.Resolver != nil || len(rt.HistoryBefore) > 0 {
+	if x.lines != nil || x.run.Plain == nil || rt.Resolver != nil || len(rt.HistoryBefore) > 0 {
 		return x.Lines()[i].Echo
 	}
 	return w.Dir == fixtures.Out && x.readLine(rt, w).Echo

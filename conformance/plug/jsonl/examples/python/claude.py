@@ -5,8 +5,7 @@ MODES = {"ask": "default", "accept-edits": "acceptEdits", "dont-ask": "dontAsk",
 LONGEST = 64 << 20  # characters of a line of the runtime; a longer one is skipped
 turn, message, running, stopped = 0, 0, False, False
 waiting, tools, blocks, asked = [], [], set(), {}  # messages without a turn; tools that run; open blocks; questions without an answer
-seen = set()  # ids of all tools, and of what was asked about
-lock = threading.RLock()
+seen, lock = set(), threading.RLock()  # seen: ids of all tools, and of what was asked about
 
 def write(to, **line):
     to.write(json.dumps(line) + "\n")
