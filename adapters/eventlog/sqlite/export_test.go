@@ -79,3 +79,10 @@ func (l *Log) Waiting() int {
 	defer l.writer.queue.mu.Unlock()
 	return len(l.writer.queue.waiting)
 }
+
+// Committing reports whether a commit is running or about to.
+func (l *Log) Committing() bool {
+	l.writer.queue.mu.Lock()
+	defer l.writer.queue.mu.Unlock()
+	return l.writer.queue.committing
+}

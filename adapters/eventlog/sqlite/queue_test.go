@@ -20,6 +20,8 @@ func TestCallersThatLeaveTheQueue(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "queue.db")
 	log := openLog(t, path, sqlite.Options{Busy: time.Minute})
 	g.Expect(log.Append(t.Context(), delta("first", 1))).To(Succeed())
+	committing := func(want bool) { g.Eventually(log.Committing).WithTimeout(time.Minute).Should(Equal(want)) }
+	committing(false) // a caller may be served before the commit has ended
 	db, err := openRaw(path)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = db.Close() }()
@@ -27,13 +29,22 @@ func TestCallersThatLeaveTheQueue(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 
 	var leaving, staying sync.WaitGroup
-	left, stored := make(chan error, 8), make(chan error, 8)
+	left, stored := make(chan error, 4), make(chan error, 5)
 	ctx, cancel := context.WithCancel(t.Context())
-	for _, name := range []string{"a", "b", "c", "d"} {
+	waiting := func(n int) { g.Eventually(log.Waiting).WithTimeout(time.Minute).Should(Equal(n)) }
+	stay := func(name string) { stored <- log.Append(context.WithoutCancel(ctx), delta("stays "+name, 1)) }
+	names := []string{"a", "b", "c", "d"}
+	staying.Go(func() { stay("in the commit") })
+	committing(true)
+	waiting(0) // the commit has begun without those that come now
+	for _, name := range names {
 		leaving.Go(func() { left <- log.Append(ctx, delta("leaves "+name, 1)) })
-		staying.Go(func() { stored <- log.Append(context.WithoutCancel(ctx), delta("stays "+name, 1)) })
 	}
-	g.Eventually(log.Waiting).WithTimeout(time.Minute).Should(BeNumerically(">=", 6)) // but for those of the first commit
+	waiting(4)
+	for _, name := range names {
+		staying.Go(func() { stay(name) })
+	}
+	waiting(8)
 	cancel()
 	leaving.Wait()
 	for range 4 {
@@ -50,12 +61,12 @@ func TestCallersThatLeaveTheQueue(t *testing.T) {
 	_, err = db.Exec("ROLLBACK")
 	g.Expect(err).NotTo(HaveOccurred())
 	staying.Wait()
-	for range 4 {
+	for range 5 {
 		g.Expect(<-stored).To(Succeed())
 	}
 	g.Expect(<-closed).To(Succeed())
 	reader := openLog(t, path, sqlite.Options{ReadOnly: true})
-	for _, name := range []string{"a", "b", "c", "d"} {
+	for _, name := range append(names, "in the commit") {
 		g.Expect(checkSession(t.Context(), reader, "stays "+name)).To(BeEquivalentTo(1))
 	}
 }
