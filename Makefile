@@ -134,15 +134,21 @@ bench: ## measure the hot paths, for benchstat (ARGS='-count 10')
 	$(GO) test $(BENCH) -run '^$$' -bench 'Delta|Encode|Decode|Turn|Stamps' -benchmem -count 6 $(ARGS)
 
 .PHONY: bench-page
-bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/bench/RESULTS.md (15 minutes; JSON and plots in .tmp/bench)
+bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/bench/RESULTS.md (40 minutes; JSON and plots in .tmp/bench)
 	mkdir -p .tmp/bench
 	$(GO) build -o .tmp/bench/turnspec ./cmd/turnspec
 	-for r in codex claude; do .tmp/bench/turnspec bench --runtime $$r --repeat 4 --gate targets --json --html .tmp/bench/$$r.html > .tmp/bench/$$r.json; done
 	ulimit -n 16384 && for r in codex claude; do \
 	.tmp/bench/turnspec bench --runtime $$r --repeat 5 --control raw --sessions 200,400 --rate 50 --deltas 200 --json > .tmp/bench/process-sessions-$$r.json && \
 	.tmp/bench/turnspec bench --runtime $$r --repeat 5 --control raw --sessions 500,2000 --share 50 --rate 50 --deltas 200 --json > .tmp/bench/shared-sessions-$$r.json || exit 1; done
+	$(GO) run ./cmd/targets --exhaustive --tests > .tmp/bench/targets.md
 	{ printf '# Results\n\nMade by `make bench-page`. [BENCH.md](BENCH.md) describes how figures are measured, where they mislead, and which targets are not reached and why.\n\n' && \
-	cd .tmp/bench && ./turnspec bench show --markdown codex.json claude.json process-sessions-*.json shared-sessions-*.json; } > conformance/bench/RESULTS.md
+	cd .tmp/bench && ./turnspec bench show --markdown codex.json claude.json process-sessions-*.json shared-sessions-*.json && \
+	printf '\n## The suite and the program\n\n' && cat targets.md; } > conformance/bench/RESULTS.md
+
+.PHONY: targets
+targets: ## measure the suite, the program, a build and the tests, beside their targets (25 minutes; ARGS='--base COMMIT')
+	$(GO) run ./cmd/targets --exhaustive --tests $(ARGS)
 
 USECHAT := .tmp/usechat
 .PHONY: usechat

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+func TestTable(t *testing.T) {
+	now := figures{Build: 10 * time.Second, Size: 46e6, Start: 16 * time.Millisecond, Spawn: time.Millisecond, Suite: suite{Runs: 300_000, Took: time.Minute, CPU: 2 * time.Minute, Resident: 1 << 29}}
+	base := now
+	base.Build = 20 * time.Second
+	for name, x := range map[string]struct {
+		base figures
+		want string
+	}{
+		"alone": {figures{}, `
+| | figure | target | |
+|---|---|---|---|
+| runs of the suite a minute | 300000 | at least 200,000 | reached |
+| processor time of the suite | 120.0 s |  |  |
+| processor time of a run | 0.40 ms | 0.6 times base |  |
+| memory of the suite | 512 MiB | 1 GiB | reached |
+| released program | 46.0 MB | 45 MB | not reached |
+| ` + "`turnspec version`" + ` | 16.00 ms | 30 ms | reached |
+| ` + "`true`" + ` | 1.00 ms |  |  |
+| processor time of a build without a cache | 10.0 s | 0.5 times base |  |
+`},
+		"beside a base": {base, `
+| | figure | target | | base | times base |
+|---|---|---|---|---|---|
+| runs of the suite a minute | 300000 | at least 200,000 | reached | 300000 | 1.00 |
+| processor time of the suite | 120.0 s |  |  | 120.0 s | 1.00 |
+| processor time of a run | 0.40 ms | 0.6 times base |  | 0.40 ms | 1.00 |
+| memory of the suite | 512 MiB | 1 GiB | reached | 512 MiB | 1.00 |
+| released program | 46.0 MB | 45 MB | not reached | 46.0 MB | 1.00 |
+| ` + "`turnspec version`" + ` | 16.00 ms | 30 ms | reached | 16.00 ms | 1.00 |
+| ` + "`true`" + ` | 1.00 ms |  |  | 1.00 ms | 1.00 |
+| processor time of a build without a cache | 10.0 s | 0.5 times base |  | 20.0 s | 0.50 |
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var b strings.Builder
+			g.Expect(writeTable(&b, now, x.base)).To(Succeed())
+			g.Expect("\n" + b.String()).To(Equal(x.want))
+		})
+	}
+}
