@@ -72,7 +72,7 @@ func (w *work) measure(dir, commit string) (f figures, err error) {
 }
 
 func (w *work) clone(dir, commit string) error {
-	id, err := exec.CommandContext(w.ctx, "git", "rev-parse", "--verify", commit+"^{commit}").Output() //nolint:gosec // the user names it
+	id, err := exec.CommandContext(w.ctx, "git", "rev-parse", "--verify", commit+"^{commit}").Output()
 	if err != nil {
 		return fmt.Errorf("there is no commit %s", commit)
 	}
@@ -161,7 +161,7 @@ func (w *work) do(dir string, env []string, out io.Writer, name string, args ...
 	}
 	u.took = time.Since(began)
 	if u.took > time.Second {
-		fmt.Fprintf(w.progress, "%s: %s\n", c, u.took.Round(time.Second)) //nolint:errcheck // it is for a human
+		fmt.Fprintf(w.progress, "%s: %s\n", c, u.took.Round(time.Second))
 	}
 	u.cpu = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	u.resident = resident(c.ProcessState)
