@@ -134,7 +134,7 @@ bench: ## measure the hot paths, for benchstat (ARGS='-count 10')
 	$(GO) test $(BENCH) -run '^$$' -bench 'Delta|Encode|Decode|Turn|Stamps' -benchmem -count 6 $(ARGS)
 
 .PHONY: bench-page
-bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/bench/RESULTS.md (40 minutes; JSON and plots in .tmp/bench)
+bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/bench/RESULTS.md (more than an hour; JSON and plots in .tmp/bench)
 	mkdir -p .tmp/bench
 	$(GO) build -o .tmp/bench/turnspec ./cmd/turnspec
 	-for r in codex claude; do .tmp/bench/turnspec bench --runtime $$r --repeat 4 --gate targets --json --html .tmp/bench/$$r.html > .tmp/bench/$$r.json; done
@@ -147,7 +147,7 @@ bench-page: ## measure the adapters on this machine, which should be quiet, and 
 	printf '\n## The suite and the program\n\n' && cat targets.md; } > conformance/bench/RESULTS.md
 
 .PHONY: targets
-targets: ## measure the suite, the program, a build and the tests, beside their targets (25 minutes; ARGS='--base COMMIT')
+targets: ## measure the suite, the program, a build and the tests, beside their targets (an hour; ARGS='--base COMMIT')
 	$(GO) run ./cmd/targets --exhaustive --tests $(ARGS)
 
 USECHAT := .tmp/usechat

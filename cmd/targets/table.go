@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
+
+	"github.com/turnspec/turnspec/conformance/bench/curve"
 )
 
 // writeTable writes the figures as a Markdown table, with how many times those of base
@@ -22,14 +23,14 @@ func writeTable(out io.Writer, now, base figures) error {
 		if v == 0 {
 			continue // not measured
 		}
-		target, verdict := r.target, ""
+		verdict := ""
 		switch {
 		case r.limit > 0 && (v <= r.limit) != r.least:
 			verdict = "reached"
 		case r.limit > 0:
 			verdict = "not reached"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |", r.name, r.format(v), target, verdict)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |", r.name, r.format(v), r.target, verdict)
 		if compared {
 			before := r.of(base)
 			fmt.Fprintf(&b, " %s | %.2f |", r.format(before), v/before)
@@ -52,31 +53,31 @@ type row struct {
 
 var rows = []row{
 	{"runs of the suite a minute", "at least 200,000", 200_000, true, func(f figures) float64 { return perMinute(f.Suite) }, count},
-	{"processor time of the suite", "", 0, false, func(f figures) float64 { return f.Suite.CPU.Seconds() }, seconds},
+	{"processor time of the suite", "", 0, false, func(f figures) float64 { return f.Suite.CPU }, seconds},
 	{"processor time of a run", "0.6 times base", 0, false, func(f figures) float64 { return perRun(f.Suite) }, milliseconds},
-	{"memory of the suite", "1 GiB", 1 << 30, false, func(f figures) float64 { return float64(f.Suite.Resident) }, mebibytes},
-	{"`run --exhaustive`", "240 s", 240, false, func(f figures) float64 { return f.Whole.Took.Seconds() }, seconds},
+	{"memory of the suite", "1 GiB", 1 << 30, false, func(f figures) float64 { return f.Suite.Memory }, mebibytes},
+	{"`run --exhaustive`", "240 s", 240, false, func(f figures) float64 { return f.Whole.Wall }, seconds},
 	{"runs of `run --exhaustive` a minute", "at least 200,000", 200_000, true, func(f figures) float64 { return perMinute(f.Whole) }, count},
 	{"`go test ./...`", "150 s", 150, false, func(f figures) float64 { return f.Tests.Seconds() }, seconds},
-	{"processor time of `go test ./...`", "", 0, false, func(f figures) float64 { return f.TestsC.Seconds() }, seconds},
+	{"processor time of `go test ./...`", "", 0, false, func(f figures) float64 { return f.TestsCPU.Seconds() }, seconds},
 	{"released program", "45 MB", 45e6, false, func(f figures) float64 { return float64(f.Size) }, megabytes},
 	{"`turnspec version`", "30 ms", 30e-3, false, func(f figures) float64 { return f.Start.Seconds() }, milliseconds},
 	{"`true`", "", 0, false, func(f figures) float64 { return f.Spawn.Seconds() }, milliseconds},
 	{"processor time of a build without a cache", "0.5 times base", 0, false, func(f figures) float64 { return f.Build.Seconds() }, seconds},
 }
 
-func perMinute(s suite) float64 {
-	if s.Took == 0 {
+func perMinute(p curve.Point) float64 {
+	if p.Wall == 0 {
 		return 0
 	}
-	return float64(s.Runs) / (float64(s.Took) / float64(time.Minute))
+	return float64(p.N) / p.Wall * 60
 }
 
-func perRun(s suite) float64 {
-	if s.Runs == 0 {
+func perRun(p curve.Point) float64 {
+	if p.N == 0 {
 		return 0
 	}
-	return s.CPU.Seconds() / float64(s.Runs)
+	return p.CPU / float64(p.N)
 }
 
 func count(v float64) string        { return fmt.Sprintf("%.0f", v) }

@@ -21,6 +21,19 @@ func ticks() func() int64 {
 	return func() int64 { now += 1e9; return now }
 }
 
+// TestSuiteOfFailedChecks measures a run whose checks fail, and none that did not end.
+func TestSuiteOfFailedChecks(t *testing.T) {
+	const printed = "echo '3 cases and 4 runs with a fault: 7 verdicts'; exit "
+	for code, want := range map[string]int{"0": 7, "1": 7, "2": 0} {
+		g := NewWithT(t)
+		p, err := curve.Suite(t.Context(), "sh", "-c", printed+code)
+		g.Expect(p.N).To(Equal(want), code)
+		g.Expect(err == nil).To(Equal(want > 0), code)
+	}
+	_, err := curve.Suite(t.Context(), "sh", "-c", "exit 1")
+	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("how many cases")))
+}
+
 // TestTurnsAreTurns repeats the turn of a recording: each repeat is a turn of its own.
 func TestTurnsAreTurns(t *testing.T) {
 	for id, a := range map[string]adapters.Transcriber{"codex/0.169.0/text/plain": codex.New(), "claude/2.1.329/tool/both-outputs": claude.New()} {

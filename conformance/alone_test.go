@@ -1,0 +1,35 @@
+package conformance_test
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/reference"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// TestEachCheckAlone runs each check without the others, as `turnspec run --check` does:
+// none may rely on what another one has read of a run.
+func TestEachCheckAlone(t *testing.T) {
+	for runtime, id := range map[string]string{"claude": "claude/2.1.329/session/fork-with-tools", "codex": "codex/0.169.0/session/fork-with-tools"} {
+		subject := conformance.Adapter(runtime, reference.Of(runtime))
+		for _, c := range checks.All() {
+			t.Run(runtime+" "+c.ID, func(t *testing.T) {
+				t.Parallel()
+				g := NewWithT(t)
+				rep, err := runner.Run(t.Context(), conformance.Config{
+					Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{subject}, Checks: []*conformance.Check{c},
+					Cases: []string{id}, Places: 1, Seed: 1, Reference: true,
+				})
+				g.Expect(err).NotTo(HaveOccurred())
+				for _, r := range rep.Results {
+					g.Expect(r.Verdict.Bad()).To(BeFalse(), "%s on %s: %s %v", c.ID, r.Case, r.Verdict, r.Reason)
+				}
+			})
+		}
+	}
+}
