@@ -33,3 +33,33 @@ func TestEachCheckAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestFaultsAtCertainPlaces tries faults at places that only --exhaustive tries, and at
+// which checks of the reference failed.
+func TestFaultsAtCertainPlaces(t *testing.T) {
+	for _, x := range []struct {
+		runtime, id, check string
+		fault              conformance.FaultAt
+	}{
+		{"codex", "codex/0.169.0/subagent/asks-beside-the-turn", "session.transcript", conformance.FaultAt{Name: "kill", Line: 50}},
+		{"codex", "codex/0.169.0/subagent/is-denied-beside-the-turn", "session.transcript", conformance.FaultAt{Name: "kill"}},
+		{"codex", "codex/0.120.0/policy/of-a-sub-agent-beside-the-turn", "session.transcript", conformance.FaultAt{Name: "kill"}},
+		{"chat", "chat/2-relayed/limit/requests-with-a-client-tool", "turn.crash-ends", conformance.FaultAt{Name: "exit-without-newline", Line: 21}},
+	} {
+		t.Run(x.id, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			check, err := checks.Named(x.check)
+			g.Expect(err).NotTo(HaveOccurred())
+			rep, err := runner.Run(t.Context(), conformance.Config{
+				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter(x.runtime, reference.Of(x.runtime))},
+				Checks: check, Cases: []string{x.id}, Faults: []conformance.FaultAt{x.fault}, Exhaustive: true, Reference: true,
+			})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(rep.FaultRuns).NotTo(BeZero())
+			for _, r := range rep.Results {
+				g.Expect(r.Verdict.Bad()).To(BeFalse(), "%s on %s: %s %v", r.Check.ID, r.Case, r.Verdict, r.Problems)
+			}
+		})
+	}
+}

@@ -112,6 +112,7 @@ func (g *grouping) bySession(events []conformance.Event, canonical []string) map
 	turns := map[turn]string{}         // what the rules need to know of each
 	rt := runindex.Runtime(r)
 	signals := len(rt.Process.StopSignals) > 0
+	cut := cutOff{calls: map[string]string{}, interrupted: map[string]int{}, ends: map[int]bool{}}
 	turnOf := func(e conformance.Event) turn {
 		if e.Line == 0 {
 			return turn{}
@@ -119,6 +120,7 @@ func (g *grouping) bySession(events []conformance.Event, canonical []string) map
 		return turn{r.SessionOf(r.Played[e.Line-1].Line.Process), e.Turn}
 	}
 	for _, e := range events {
+		cut.add(e)
 		switch d := e.Data.(type) {
 		case event.TurnStart:
 			if d.Cause == event.CauseCommand {
@@ -154,8 +156,13 @@ func (g *grouping) bySession(events []conformance.Event, canonical []string) map
 				x.text += ofClientTool
 			}
 		}
-		if e.Type() == event.TypePermissionResolved && withoutDecision(r.Scenario) {
-			x.text += ofNoDecision
+		if d, ok := e.Data.(event.PermissionResolved); ok {
+			if withoutDecision(r.Scenario) {
+				x.text += ofNoDecision
+			}
+			if cut.lost(d) {
+				x.text += ofCutCall
+			}
 		}
 		if runindex.Runtime(r).JoinsServerNames {
 			x.text += ofJoined
@@ -168,6 +175,33 @@ func (g *grouping) bySession(events []conformance.Event, canonical []string) map
 		out[p] = append(out[p], x)
 	}
 	return out
+}
+
+// cutOff finds the tool calls that were running when the runtime ended.
+type cutOff struct {
+	calls       map[string]string // the tool_use_id by the request_id that asks for permission
+	interrupted map[string]int    // the line at which a call was interrupted, by tool_use_id
+	ends        map[int]bool      // the lines at which sessions ended
+}
+
+func (c *cutOff) add(e conformance.Event) {
+	switch d := e.Data.(type) {
+	case event.PermissionRequest:
+		c.calls[d.RequestID] = d.ToolUseID
+	case event.ToolResult:
+		if d.Status == event.ToolInterrupted {
+			c.interrupted[d.ToolUseID] = e.Line
+		}
+	case event.SessionEnd:
+		c.ends[e.Line] = true
+	}
+}
+
+// lost reports whether no output shows the answer to a question, because the runtime
+// ended before the call that the question is about.
+func (c *cutOff) lost(d event.PermissionResolved) bool {
+	line, have := c.interrupted[c.calls[d.RequestID]]
+	return have && c.ends[line]
 }
 
 // repeatsMessage reports whether a line of the runtime repeats the words of a message

@@ -37,3 +37,15 @@ var readsNoAnswers = broken.Adapter{
 		}
 	}},
 }
+
+var readsDenials = broken.Adapter{
+	Name: "reads-denials", Sentence: "gives each answer to a question as a denial when it reads a transcript",
+	Fails: []string{"session.transcript"},
+	Mutation: broken.Mutation{Transcript: func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.PermissionResolved); ok {
+			d.Allowed, d.Decision = false, "deny"
+			e.Data = d
+		}
+		out(e)
+	}},
+}

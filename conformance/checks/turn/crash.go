@@ -39,8 +39,8 @@ func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok
 	want, got := plain.Canonical(), r.Canonical()
 	least, most := before(plain, r)
 	same, n := faulted.CommonEvents(want[:most], got)
-	for lines := linesBefore(plain, r); least > same && plain.Events[least-1].Line == lines && beside(plain.Scenario, plain.Events[least-1]); {
-		least-- // the runtime exited at the call or question that caused the event
+	if same < least && plain.Events[same].Line == linesBefore(plain, r) && beside(plain.Scenario, plain.Events[same]) {
+		least = same // the runtime exited at the call or question that caused the event and those after it
 	}
 	if r.Tier == conformance.TierProcess && same < least && len(got) >= least && faulted.ContainsAll(got[:least], want[:least]) {
 		same, n = least, least // how events of the client's steps interleave depends on time
