@@ -44,6 +44,7 @@ func TestFaultsAtCertainPlaces(t *testing.T) {
 		{"codex", "codex/0.169.0/subagent/asks-beside-the-turn", "session.transcript", conformance.FaultAt{Name: "kill", Line: 50}},
 		{"codex", "codex/0.169.0/subagent/is-denied-beside-the-turn", "session.transcript", conformance.FaultAt{Name: "kill"}},
 		{"codex", "codex/0.120.0/policy/of-a-sub-agent-beside-the-turn", "session.transcript", conformance.FaultAt{Name: "kill"}},
+		{"pi", "pi/0.87.1/queue/kept-by-a-stop", "turn.crash-ends", conformance.FaultAt{Name: "kill", Line: 31}},
 		{"chat", "chat/2-relayed/limit/requests-with-a-client-tool", "turn.crash-ends", conformance.FaultAt{Name: "exit-without-newline", Line: 21}},
 	} {
 		t.Run(x.id, func(t *testing.T) {

@@ -211,6 +211,9 @@ func (l *Ledger) Queue(ids []string) {
 	l.Session(event.Queue{MessageIDs: append([]string{}, ids...)})
 }
 
+// Queued reports whether messages wait.
+func (l *Ledger) Queued() bool { return l.queued }
+
 // Sub returns the scope of a sub-agent. The first call creates it in the
 // running turn, or in the last one.
 func (l *Ledger) Sub(id string) *Scope {

@@ -374,8 +374,8 @@ func (s *Session) handleExit(exit proc.Exit) {
 		}
 		err = &event.Error{Code: event.ErrorCrash, Message: msg}
 	}
-	if err != nil && s.readySent && s.ledger.Turn() == nil && s.starting() && !s.failureReported {
-		s.ledger.Session(*err) // a message was sent and no turn began
+	if err != nil && s.readySent && s.ledger.Turn() == nil && (s.starting() || s.ledger.Queued()) && !s.failureReported {
+		s.ledger.Session(*err) // a message was sent and no turn took it
 	}
 	s.ledger.SessionEnd(err, d)
 }
