@@ -43,7 +43,7 @@ var readsDenials = broken.Adapter{
 	Fails: []string{"session.transcript"},
 	Mutation: broken.Mutation{Transcript: func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.PermissionResolved); ok {
-			d.Allowed, d.Decision = false, "deny"
+			d.Allowed, d.Decision = false, event.DecisionDeny
 			e.Data = d
 		}
 		out(e)
