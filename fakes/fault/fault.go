@@ -69,6 +69,7 @@ type Fault struct {
 	Kind     Kind
 	Place    int
 	Line     int // of the case's file: the line at which it happens; 0 for the whole wire
+	Refuses  int // of the case's file: the line of the request that gets an error; 0 if none does
 	// Wire changes the lines of one process; nil leaves them.
 	Wire func(process int, lines []fixtures.WireLine) []fixtures.WireLine
 	// Chunk cuts what is written to stdout; nil writes a line at once.

@@ -78,11 +78,12 @@ func noProgram() Operator {
 }
 
 // refusable returns the request that a line answers successfully, if a call of the
-// adapter's user waits for the reply; else nil.
-func (c *lines) refusable(i int) *wire.Line {
+// adapter's user waits for the reply, and the line of the case's file that it is; else
+// nil.
+func (c *lines) refusable(i int) (q *wire.Line, line int) {
 	l := &c.read[i]
 	if l.Kind != wire.Reply || l.Failed || c.rt.Unknown.Refusal == nil {
-		return nil
+		return nil, 0
 	}
 	for k := i - 1; k >= 0; k-- {
 		w, q := c.wire[k], &c.read[k]
@@ -90,11 +91,11 @@ func (c *lines) refusable(i int) *wire.Line {
 			continue
 		}
 		if q.Step.Awaited {
-			return q
+			return q, w.Line
 		}
-		return nil
+		return nil, 0
 	}
-	return nil
+	return nil, 0
 }
 
 // errorReply refuses a request, and the runtime writes nothing more until stdin is
@@ -123,14 +124,16 @@ func refusal(name, doc string, f Fault, reply func(c *lines, request *wire.Line)
 		Name: name, Kind: Terminal, Doc: doc,
 		places: func(c *lines, _ bool) []int {
 			return c.outputsWhere(func(i int) bool {
-				q := c.refusable(i)
+				q, _ := c.refusable(i)
 				return q != nil && reply(c, q) != nil
 			})
 		},
 		apply: func(c *lines, place int) Fault {
+			q, line := c.refusable(place)
+			f.Refuses = line
 			return at(c, place, f, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
 				refused := lines[i]
-				refused.Bytes = reply(c, c.refusable(place))
+				refused.Bytes = reply(c, q)
 				out := append(slices.Clone(lines[:i]), refused)
 				for _, w := range lines[i+1:] {
 					if w.Dir == fixtures.EOF || w.Dir == fixtures.Exit {
@@ -151,7 +154,7 @@ func noReply() Operator {
 		Doc: "A request of the client gets no reply, nor does anything else come, and the context of the call ends before the limits do. Requests that every session makes: in selected scenarios.",
 		places: func(c *lines, named bool) []int {
 			return c.placesBefore(func(i int) bool {
-				q := c.refusable(i)
+				q, _ := c.refusable(i)
 				return q != nil && (named || !q.Step.Handshake && !q.Step.NewSession && q.Kind != wire.Send)
 			})
 		},

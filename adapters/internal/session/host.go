@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
@@ -117,7 +118,8 @@ func (s *Session) watchIdle(wait time.Duration) {
 }
 
 // failSession ends the turn in an error, or reports it if the turn was
-// requested and has not begun, and ends the process without waiting.
+// requested and has not begun, and ends the process without waiting. Before the session
+// is ready, Open returns the error.
 func (s *Session) failSession(err event.Error) {
 	if s.failure != nil {
 		return
@@ -129,6 +131,7 @@ func (s *Session) failSession(err event.Error) {
 		s.ledger.Error(err)
 		s.failureReported = true
 	}
+	s.Ready(&adapters.OpenError{Code: err.Code, Op: "handshake", Err: errors.New(err.Message)})
 	s.endProcess()
 }
 

@@ -94,6 +94,7 @@ type Session struct {
 	ready  chan error
 
 	eof           chan struct{} // stdout was read to its end
+	outputEnded   bool          // stdout has ended; read and set with the lock held
 	processExited chan struct{}
 	done          chan struct{} // the session has ended, and the ring has its last event
 	readingSince  atomic.Int64  // when the reader began to wait for the runtime; 0 if it does not wait
@@ -189,7 +190,11 @@ func (s *Session) withLock(f func()) {
 // startHandshake writes the handshake and limits its time.
 func (s *Session) startHandshake() {
 	s.After(s.limits.Handshake, func() {
-		if !s.readySent {
+		switch {
+		case s.readySent:
+		case s.outputEnded:
+			s.failSession(errOutputEnded)
+		default:
 			s.Ready(&adapters.OpenError{Code: event.ErrorTimeout, Op: "handshake", Stderr: s.stderr.String(),
 				Err: fmt.Errorf("no answer within %v", s.limits.Handshake)})
 		}
@@ -214,13 +219,16 @@ func (s *Session) readLines() {
 		s.handleLines(r, b, err)
 	}
 	s.withLock(func() {
+		s.outputEnded = true
 		s.After(s.limits.CloseStdin, func() {
 			if !s.closing && !s.exited {
-				s.failSession(event.Error{Code: event.ErrorCrash, Message: "the runtime closed its stdout but did not exit"})
+				s.failSession(errOutputEnded)
 			}
 		})
 	})
 }
+
+var errOutputEnded = event.Error{Code: event.ErrorCrash, Message: "the runtime closed its stdout but did not exit"}
 
 // maxBatch bounds the lines that are handled before their events are flushed, and so
 // for how long a caller may wait for the lock.

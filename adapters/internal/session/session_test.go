@@ -328,6 +328,22 @@ func TestLimitsAreExact(t *testing.T) {
 		g.Expect(p.signals).To(Equal([]string{"SIGTERM@32s", "SIGKILL@37s"}))
 		g.Expect(elapsed).To(Equal(37 * time.Second))
 	})
+	for name, closes := range map[string]time.Duration{"early": 10 * time.Second, "just before the limit": 29 * time.Second} {
+		t.Run("stdout closed in the handshake, "+name, func(t *testing.T) {
+			var err error
+			synctest.Test(t, func(*testing.T) {
+				p := newFakeProcess()
+				p.stubborn = true
+				go p.serveStdin(func(string) {})
+				go func() { time.Sleep(closes); p.CloseStdout() }()
+				_, err = openSession(p, adapters.Options{})
+			})
+			var oe *adapters.OpenError
+			g.Expect(errors.As(err, &oe)).To(BeTrue())
+			g.Expect(oe.Code).To(Equal(event.ErrorCrash))
+			g.Expect(oe).To(MatchError(ContainSubstring("closed its stdout")))
+		})
+	}
 	t.Run("stop", func(t *testing.T) {
 		g.Expect(endOfSilentTurn(t, func(s *session.Session) { _ = s.Stop(ctx); _ = s.Stop(ctx) }, nil)).To(Equal("error timeout@10s"))
 	})

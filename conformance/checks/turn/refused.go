@@ -29,8 +29,8 @@ func judgeRefused(plain, r *conformance.Run, f *conformance.Finding) {
 	if hangs(r, f) {
 		return
 	}
-	if !runindex.Played(r, r.Fault.Line) {
-		return
+	if !runindex.Played(r, r.Fault.Line) || !runindex.Played(r, r.Fault.Refuses) {
+		return // this subject did not write the request
 	}
 	f.Asserted(1)
 	n, ok := sameBefore(plain, r, fail)
