@@ -100,7 +100,8 @@ type Check struct {
 	// Judge judges the plain run and the one with alternate steps; nil: only runs with
 	// a fault are judged.
 	Judge func(t *Trial, f *Finding)
-	// JudgeFault judges one run with a fault, together with the plain run.
+	// JudgeFault judges one run with a fault, together with the plain run. Its problems
+	// need not name the fault.
 	JudgeFault func(plain, faulted *Run, f *Finding)
 }
 
@@ -117,10 +118,10 @@ type Trial struct {
 // Problem is an assertion that did not hold.
 type Problem struct {
 	Text  string
-	Diff  string // of want and got, or ""
-	Seq   int64  // the event at which it shows; 0: none
-	Line  int    // the line of the case's wire; 0: none
-	Fault *fault.Fault
+	Diff  string       // of want and got, or ""
+	Seq   int64        // the event at which it shows; 0: none
+	Line  int          // the line of the case's wire; 0: none
+	Fault *fault.Fault // of the run in which it shows; nil: the plain run
 
 	Want, Got string // of Diff
 	Missing   bool   // an expected event or line is missing

@@ -64,7 +64,7 @@ func (x *judging) judgePlain(alternate bool, replay replayFunc) {
 	}
 }
 
-// judgeFault applies the check to a run with a fault.
+// judgeFault applies the check to a run with a fault, which its problems name then.
 func (x *judging) judgeFault(plain, faulted *conformance.Run) {
 	x.tried++
 	before := len(x.found.Problems)
@@ -72,6 +72,10 @@ func (x *judging) judgeFault(plain, faulted *conformance.Run) {
 		x.trial.Harness = faulted.Harness
 	} else {
 		judge.Guard(x.check, &x.found, func() { x.check.JudgeFault(plain, faulted, &x.found) })
+	}
+	for i := range x.found.Problems[before:] {
+		p := &x.found.Problems[before+i]
+		p.Fault, p.Text = faulted.Fault, faulted.Fault.String()+": "+p.Text
 	}
 	if len(x.found.Problems) > before && len(x.trial.Faulted) < keptRuns {
 		x.trial.Faulted = append(x.trial.Faulted, faulted)

@@ -161,6 +161,30 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestProblemNamesItsFault checks that a problem names the fault in whose run it was
+// found, and that one of the run without a fault names none.
+func TestProblemNamesItsFault(t *testing.T) {
+	g := NewWithT(t)
+	both := &conformance.Check{
+		ID: "test.both", Tiers: []conformance.Tier{conformance.TierWitness}, Faults: []string{"kill"},
+		Judge:      func(_ *conformance.Trial, f *conformance.Finding) { f.Failf("wrong") },
+		JudgeFault: func(_, _ *conformance.Run, f *conformance.Finding) { f.Diff("other", "a\n", "b\n") },
+	}
+	rep, err := runner.Run(t.Context(), conformance.Config{
+		Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{both}, Tiers: []conformance.Tier{conformance.TierWitness},
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(rep.Results).NotTo(BeEmpty())
+	for _, r := range rep.Results {
+		g.Expect(r.Problems).To(HaveLen(2), r.Case)
+		plain, killed := r.Problems[0], r.Problems[1]
+		g.Expect(plain.Text).To(Equal("wrong"))
+		g.Expect(plain.Fault).To(BeNil())
+		g.Expect(killed.Fault.Operator).To(Equal("kill"))
+		g.Expect(killed.Text).To(Equal(killed.Fault.String() + ": other"))
+	}
+}
+
 // TestOnlyReferencesAreReduced checks that the events of an adapter are reduced to a
 // chat only if the checks of package replay apply, so that a defect of the reducer
 // cannot affect other adapters.

@@ -5,12 +5,12 @@ import (
 )
 
 // JudgeOrphans reports processes of the runtime that still run at the end of a run.
-func JudgeOrphans(r *conformance.Run, f *conformance.Finding, fail func(string, ...any)) {
+func JudgeOrphans(r *conformance.Run, f *conformance.Finding) {
 	if r.Hang != "" || len(r.Opens) == 0 {
 		return // another check judges that
 	}
 	f.Asserted(len(r.Opens))
 	if r.LeftRunning > 0 {
-		fail("%d processes of the runtime still run when all is closed", r.LeftRunning)
+		f.Failf("%d processes of the runtime still run when all is closed", r.LeftRunning)
 	}
 }

@@ -1,3 +1,4 @@
+// Package faulted judges runs with a fault for the checks of several topics.
 package faulted
 
 import (
@@ -29,9 +30,9 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 		return // an archived session has no listener, and late events of a stopped turn are dropped
 	}
 	f.Asserted(1)
-	p := conformance.Problem{Fault: r.Fault}
+	var p conformance.Problem
 	if r.Hang != "" {
-		p.Text = r.Fault.String() + ": the subject hangs: " + r.Hang
+		p.Text = "the subject hangs: " + r.Hang
 		Place(&p, r, len(r.Events))
 		f.Problems = append(f.Problems, p)
 		return
@@ -42,16 +43,16 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 	case r.Fault.Kind != fault.Noticed && !r.Fault.NoticeAllowed && len(notices) > 0, len(notices) > 1:
 		last := notices[len(notices)-1]
 		extra, _ := r.Events[last].Data.(event.Notice)
-		p.Text = fmt.Sprintf("%s: %d notices more than without the fault; the last is %s %q", r.Fault, len(notices), extra.Code, runindex.Clip(extra.Text))
+		p.Text = fmt.Sprintf("%d notices more than without the fault; the last is %s %q", len(notices), extra.Code, runindex.Clip(extra.Text))
 		Place(&p, r, last)
 		f.Problems = append(f.Problems, p)
 	case !r.Supports("notice"):
 	case r.Fault.Kind == fault.Noticed && len(notices) == 0:
-		p.Text = r.Fault.String() + ": no notice reports the unknown message"
+		p.Text = "no notice reports the unknown message"
 		f.Problems = append(f.Problems, p)
 	case Marked(r.Fault):
 		if d, _ := r.Events[notices[0]].Data.(event.Notice); !strings.Contains(runindex.Canonical(d.Raw), UnknownMark) {
-			p.Text = r.Fault.String() + ": the notice of the unknown message does not hold it: raw is " + runindex.Clip(string(d.Raw))
+			p.Text = "the notice of the unknown message does not hold it: raw is " + runindex.Clip(string(d.Raw))
 			Place(&p, r, notices[0])
 			f.Problems = append(f.Problems, p)
 		}
@@ -62,7 +63,7 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 	got := fault.WithoutUnknown(strings.Join(rest, "\n"))
 	gotEvents := strings.Split(got, "\n")
 	if !SameEvents(want, gotEvents) && (r.Tier != conformance.TierProcess || !sameApart(want, gotEvents)) {
-		p.Text = r.Fault.String() + ": the events differ"
+		p.Text = "the events differ"
 		_, same := CommonEvents(want, r.Canonical())
 		Place(&p, r, same)
 		p.Diff = conformance.Diff("without the fault", strings.Join(want, "\n")+"\n", "with the fault", got+"\n")

@@ -5,7 +5,6 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fakes/standin"
@@ -28,7 +27,7 @@ func judgeStale(plain, r *conformance.Run, f *conformance.Finding) {
 	}
 	for e, d := range runindex.EventsOf[event.PermissionRequest](r) {
 		if strings.Contains(d.RequestID, fault.StaleRequestID) {
-			faulted.Failer(r, f)("the user is asked (event %d) about a turn that has ended", e.Seq)
+			f.Failf("the user is asked (event %d) about a turn that has ended", e.Seq)
 		}
 	}
 	for e, d := range runindex.EventsOf[event.Notice](r) {
@@ -37,7 +36,7 @@ func judgeStale(plain, r *conformance.Run, f *conformance.Finding) {
 		}
 		f.Asserted(1)
 		if d.Code != event.NoticeLate {
-			faulted.Failer(r, f)("the notice (event %d) about a question of a turn that has ended has the code %s, want %s", e.Seq, d.Code, event.NoticeLate)
+			f.Failf("the notice (event %d) about a question of a turn that has ended has the code %s, want %s", e.Seq, d.Code, event.NoticeLate)
 		}
 	}
 	judgeOneReply(r, f, asked, fault.StaleRequestID, 0, func(a string) bool { return a != standin.Allow && a != standin.Value })

@@ -49,7 +49,7 @@ func harmlessRequest(plain, r *conformance.Run, f *conformance.Finding, prefix s
 // judgeOneReply demands one reply to a request, within a limit and one that accept
 // allows.
 func judgeOneReply(r *conformance.Run, f *conformance.Finding, asked *conformance.PlayedLine, prefix string, limit time.Duration, accept func(answer string) bool) {
-	fail, n := faulted.Failer(r, f), 0
+	n := 0
 	for _, w := range r.ClientActions {
 		if runindex.ClosedStdin(r, w, asked) {
 			if n == 0 {
@@ -62,13 +62,13 @@ func judgeOneReply(r *conformance.Run, f *conformance.Finding, asked *conformanc
 		}
 		n++
 		if !accept(w.Answer) {
-			fail("the subject replies %s", w.Answer)
+			f.Failf("the subject replies %s", w.Answer)
 		}
 		if late := w.At.Sub(r.Start) - asked.At; !r.Start.IsZero() && late > limit {
-			fail("the reply comes %v after the request, the limit is %v", late, limit)
+			f.Failf("the reply comes %v after the request, the limit is %v", late, limit)
 		}
 	}
 	if n != 1 {
-		fail("%d replies to the request, want one", n)
+		f.Failf("%d replies to the request, want one", n)
 	}
 }

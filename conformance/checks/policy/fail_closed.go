@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fakes/standin"
@@ -25,7 +24,6 @@ var FailClosed = &conformance.Check{
 // judgeUnreadable demands a reply that denies to a question or a hook whose call cannot
 // be read. A reply of a hook that decides nothing lets the tool run, and so does an error.
 func judgeUnreadable(_, r *conformance.Run, f *conformance.Finding) {
-	fail := faulted.Failer(r, f)
 	for _, p := range r.Played {
 		if !strings.Contains(string(p.Line.Bytes), `"`+fault.UnreadableRequestID) {
 			continue
@@ -42,11 +40,11 @@ func judgeUnreadable(_, r *conformance.Run, f *conformance.Finding) {
 			replies++
 			denies := w.Answer == standin.Deny || w.Answer == standin.Cancel || w.Answer == standin.Failed && w.Asked != "hook_callback"
 			if !denies {
-				fail("what %s asks about cannot be read, but the subject replies %q", w.Asked, w.Answer)
+				f.Failf("what %s asks about cannot be read, but the subject replies %q", w.Asked, w.Answer)
 			}
 		}
 		if replies == 0 {
-			fail("what the runtime asks about cannot be read, and it gets no reply")
+			f.Failf("what the runtime asks about cannot be read, and it gets no reply")
 		}
 		return
 	}

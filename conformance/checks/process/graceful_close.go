@@ -6,7 +6,6 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fakes/standin"
@@ -22,11 +21,11 @@ var GracefulClose = &conformance.Check{
 	Sentence:      "To end a runtime, the subject closes its stdin, sends SIGTERM after a grace, and SIGKILL after another.",
 	JudgesWritten: true,
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
-		judgeGraceful(t.Run, f, f.Failf)
+		judgeGraceful(t.Run, f)
 	},
 	Faults: []string{"stall", "no-end-by-term"}, WithoutWaiting: true,
 	JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
-		judgeGraceful(r, f, faulted.Failer(r, f))
+		judgeGraceful(r, f)
 	},
 }
 
@@ -34,7 +33,7 @@ var GracefulClose = &conformance.Check{
 const grace = time.Second
 
 // judgeGraceful judges the steps by which each process was ended.
-func judgeGraceful(r *conformance.Run, f *conformance.Finding, fail func(string, ...any)) {
+func judgeGraceful(r *conformance.Run, f *conformance.Finding) {
 	closed, termed := map[int]time.Time{}, map[int]time.Time{}
 	for _, w := range r.ClientActions {
 		switch {
@@ -48,18 +47,18 @@ func judgeGraceful(r *conformance.Run, f *conformance.Finding, fail func(string,
 			f.Asserted(1)
 			switch at, ok := closed[w.Process]; {
 			case !ok:
-				fail("process %d got SIGTERM, but its stdin was not closed", w.Process)
+				f.Failf("process %d got SIGTERM, but its stdin was not closed", w.Process)
 			case w.At.Sub(at) < grace:
-				fail("process %d got SIGTERM %v after its stdin was closed, too early to end by itself", w.Process, w.At.Sub(at))
+				f.Failf("process %d got SIGTERM %v after its stdin was closed, too early to end by itself", w.Process, w.At.Sub(at))
 			}
 			termed[w.Process] = w.At
 		case w.Method == string(proc.SIGKILL):
 			f.Asserted(1)
 			switch at, ok := termed[w.Process]; {
 			case !ok:
-				fail("process %d got SIGKILL, but no SIGTERM before", w.Process)
+				f.Failf("process %d got SIGKILL, but no SIGTERM before", w.Process)
 			case w.At.Sub(at) < grace:
-				fail("process %d got SIGKILL %v after SIGTERM, too early to end by itself", w.Process, w.At.Sub(at))
+				f.Failf("process %d got SIGKILL %v after SIGTERM, too early to end by itself", w.Process, w.At.Sub(at))
 			}
 		}
 	}

@@ -13,10 +13,10 @@ var NoOrphans = &conformance.Check{
 	Sentence:      "After a session was closed, or did not open, no process of its runtime still runs.",
 	JudgesWritten: true,
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
-		faulted.JudgeOrphans(t.Run, f, f.Failf)
+		faulted.JudgeOrphans(t.Run, f)
 	},
 	Faults: []string{"stall", "close-stdout", "no-handshake-in-time", "no-end-by-term"}, WithoutWaiting: true,
 	JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
-		faulted.JudgeOrphans(r, f, faulted.Failer(r, f))
+		faulted.JudgeOrphans(r, f)
 	},
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/conformance/checks/session"
 	"github.com/turnspec/turnspec/conformance/perform"
@@ -32,10 +31,9 @@ var StartFailure = &conformance.Check{
 
 // judgeNoStart judges an Open whose runtime writes nothing, or does not exist.
 func judgeNoStart(_, r *conformance.Run, f *conformance.Finding) {
-	fail := faulted.Failer(r, f)
 	if r.Hang != "" || len(r.Opens) == 0 {
 		f.Asserted(1)
-		fail("Open does not return: %s", r.Hang)
+		f.Failf("Open does not return: %s", r.Hang)
 		return
 	}
 	f.Asserted(1)
@@ -46,17 +44,17 @@ func judgeNoStart(_, r *conformance.Run, f *conformance.Finding) {
 	}
 	switch err := r.Opens[0].Err; {
 	case err == nil:
-		fail("Open succeeded, but the runtime wrote nothing")
+		f.Failf("Open succeeded, but the runtime wrote nothing")
 	case perform.Unfinished(err):
-		fail("%v", err)
+		f.Failf("%v", err)
 	case !errors.As(err, &typed) || typed.Code != want:
-		fail("the error of Open does not have the code %q: %v", want, err)
+		f.Failf("the error of Open does not have the code %q: %v", want, err)
 	case r.Fault.StartError != nil && r.Tier != conformance.TierProcess && !strings.Contains(runindex.ErrorText(err), r.Fault.StartError.Error()):
-		fail("the runtime could not be started, but the error does not hold the reason: %q", runindex.ErrorText(err))
+		f.Failf("the runtime could not be started, but the error does not hold the reason: %q", runindex.ErrorText(err))
 	case r.Fault.StartError == nil && !strings.Contains(typed.Stderr+runindex.ErrorText(err), fault.SilentStartText):
-		fail("the runtime wrote to stderr, but the error does not hold it: %q", runindex.ErrorText(err))
+		f.Failf("the runtime wrote to stderr, but the error does not hold it: %q", runindex.ErrorText(err))
 	}
 	if len(r.Events) > 0 && r.Events[0].Steps <= 1 {
-		fail("%s of a session that was not opened", r.Events[0].Type())
+		f.Failf("%s of a session that was not opened", r.Events[0].Type())
 	}
 }

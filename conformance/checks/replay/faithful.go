@@ -58,12 +58,8 @@ func judgeFaithfulFaulted(_, r *conformance.Run, f *conformance.Finding) {
 	for _, e := range r.Events {
 		emitted = append(emitted, e.Event)
 	}
-	before := len(f.Problems)
 	for _, events := range sessions(emitted) {
-		faithful(f, r.Fault.String()+": ", events, false)
-	}
-	for i := range f.Problems[before:] {
-		f.Problems[before+i].Fault = r.Fault
+		faithful(f, "", events, false)
 	}
 }
 
@@ -97,7 +93,7 @@ func renumbered(events []event.Event) []event.Event {
 // returns false if it found a problem.
 func faithful(f *conformance.Finding, how string, events []event.Event, closely bool) bool {
 	r, a := replay.New(), newAccount()
-	whole := moments(events, how == "")
+	whole := moments(events, closely && how == "")
 	for i, e := range events {
 		if closely && how != "" && i == len(events)/2 {
 			data, err := r.Snapshot(len(events))

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -15,17 +14,17 @@ var CloseWaitsForTools = &conformance.Check{
 	Mend:     "Count the running calls of tools and hooks. Close cancels their contexts and waits for all of them before it returns.",
 	Sentence: "After Close has returned, no tool or hook of the client still runs for the session.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
-		judgeLeft(t.Run, f, f.Failf)
+		judgeLeft(t.Run, f)
 	},
 	Faults: []string{"kill"},
 	JudgeFault: func(_, r *conformance.Run, f *conformance.Finding) {
-		judgeLeft(r, f, faulted.Failer(r, f))
+		judgeLeft(r, f)
 	},
 }
 
 // judgeLeft demands that cancelled tools and hooks returned before the session was
 // closed.
-func judgeLeft(r *conformance.Run, f *conformance.Finding, fail func(string, ...any)) {
+func judgeLeft(r *conformance.Run, f *conformance.Finding) {
 	for _, w := range r.BlockedCalls {
 		if !w.Cancelled {
 			continue
@@ -37,7 +36,7 @@ func judgeLeft(r *conformance.Run, f *conformance.Finding, fail func(string, ...
 			}
 			f.Asserted(1)
 			if w.Returned == 0 || w.Returned > closed {
-				fail("the session is closed, but %s still runs for it", w.Name)
+				f.Failf("the session is closed, but %s still runs for it", w.Name)
 			}
 			break
 		}

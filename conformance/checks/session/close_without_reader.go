@@ -18,15 +18,14 @@ var CloseWithoutReader = &conformance.Check{
 
 // judgeUnread judges how long Close took, and whether processes still run after it.
 func judgeUnread(_, r *conformance.Run, f *conformance.Finding) {
-	fail := faulted.Failer(r, f)
 	for _, a := range r.Steps {
 		if a.Step.Verb != fixtures.VerbClose {
 			continue
 		}
 		f.Asserted(1)
 		if limit := r.Fault.ClientTimeout + perform.EndLimit; perform.Unfinished(a.Err) || a.For > limit {
-			fail("the client receives no events, and Close returned after %v, the limit is %v", a.For, limit)
+			f.Failf("the client receives no events, and Close returned after %v, the limit is %v", a.For, limit)
 		}
 	}
-	faulted.JudgeOrphans(r, f, fail)
+	faulted.JudgeOrphans(r, f)
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fixtures"
@@ -19,7 +18,6 @@ var ContextCancelled = &conformance.Check{
 
 // judgeCancelled judges the calls whose context ended before the reply came.
 func judgeCancelled(_, r *conformance.Run, f *conformance.Finding) {
-	fail := faulted.Failer(r, f)
 	for _, a := range r.Steps {
 		limit := r.Fault.ClientTimeout + perform.PromptLimit
 		switch a.Step.Verb {
@@ -34,9 +32,9 @@ func judgeCancelled(_, r *conformance.Run, f *conformance.Finding) {
 		f.Asserted(1)
 		switch {
 		case perform.Unfinished(a.Err) || a.For > limit:
-			fail("the context of %s ended after %v, and it returned after %v", runindex.StepName(a.Step), r.Fault.ClientTimeout, a.For)
+			f.Failf("the context of %s ended after %v, and it returned after %v", runindex.StepName(a.Step), r.Fault.ClientTimeout, a.For)
 		case a.Err == nil:
-			fail("the context of %s ended before the runtime had replied, but the call returned no error", runindex.StepName(a.Step))
+			f.Failf("the context of %s ended before the runtime had replied, but the call returned no error", runindex.StepName(a.Step))
 		}
 	}
 }

@@ -35,7 +35,7 @@ func judgeUnicode(plain, r *conformance.Run, f *conformance.Finding) {
 	}
 	f.Asserted(1)
 	if got := runindex.Of(r).VisibleText(); got != want {
-		p := conformance.Problem{Fault: r.Fault, Text: r.Fault.String() + ": the text differs",
+		p := conformance.Problem{Text: "the text differs",
 			Diff: conformance.Diff("without the fault", want+"\n", "split", got+"\n")}
 		faulted.Place(&p, r, 0)
 		f.Problems = append(f.Problems, p)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fakes/fault"
@@ -29,13 +28,12 @@ func judgeBacklog(plain, r *conformance.Run, f *conformance.Finding) {
 		return // the run ended before the fault
 	}
 	f.Asserted(1)
-	fail := faulted.Failer(r, f)
 	if r.Hang != "" {
-		fail("the subject hangs: %s", r.Hang)
+		f.Failf("the subject hangs: %s", r.Hang)
 		return
 	}
 	if s.Unread == 0 {
-		fail("the listener received nothing for %v, but the subject read all %d deltas: its queue has no bound", perform.PauseLength, fault.FloodDeltas)
+		f.Failf("the listener received nothing for %v, but the subject read all %d deltas: its queue has no bound", perform.PauseLength, fault.FloodDeltas)
 	}
 	var text strings.Builder
 	for _, e := range r.Events {
@@ -44,7 +42,7 @@ func judgeBacklog(plain, r *conformance.Run, f *conformance.Finding) {
 		}
 	}
 	if want, got := fault.FloodText(), text.String(); !strings.Contains(got, want) {
-		fail("the runtime wrote %d deltas while the listener was slow; some are lost or out of order: %s", fault.FloodDeltas, firstGap(want, got))
+		f.Failf("the runtime wrote %d deltas while the listener was slow; some are lost or out of order: %s", fault.FloodDeltas, firstGap(want, got))
 	}
 	if s.Depth < 0 {
 		return
@@ -52,12 +50,12 @@ func judgeBacklog(plain, r *conformance.Run, f *conformance.Finding) {
 	f.Asserted(1)
 	switch {
 	case s.Depth == 0:
-		fail("events wait for the listener, but the subject reports an empty backlog")
+		f.Failf("events wait for the listener, but the subject reports an empty backlog")
 	case s.Oldest < perform.PauseLength/2 || s.Oldest > perform.PauseLength:
-		fail("the listener received nothing for %v, but the subject reports that the oldest event has waited %v", perform.PauseLength, s.Oldest)
+		f.Failf("the listener received nothing for %v, but the subject reports that the oldest event has waited %v", perform.PauseLength, s.Oldest)
 	}
 	if s.After > 0 {
-		fail("the listener has received all events, but the subject reports a backlog of %d", s.After)
+		f.Failf("the listener has received all events, but the subject reports a backlog of %d", s.After)
 	}
 }
 

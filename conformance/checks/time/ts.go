@@ -9,7 +9,6 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fixtures"
@@ -96,7 +95,7 @@ func judgeTSOfWaiting(plain, r *conformance.Run, f *conformance.Finding) {
 		}
 		f.Asserted(1)
 		if at := r.Start.Add(line.At); e.TS.After(at) {
-			faulted.Failer(r, f)("the line of %s arrived at %s, before the listener paused, but its ts is %s", e.Type(), at.Format(time.RFC3339Nano), e.TS.Format(time.RFC3339Nano))
+			f.Failf("the line of %s arrived at %s, before the listener paused, but its ts is %s", e.Type(), at.Format(time.RFC3339Nano), e.TS.Format(time.RFC3339Nano))
 		}
 		return
 	}

@@ -25,9 +25,8 @@ func judgeReordered(plain, r *conformance.Run, f *conformance.Finding) {
 		return
 	}
 	f.Asserted(1)
-	fail := faulted.Failer(r, f)
 	if r.Hang != "" {
-		fail("the subject hangs: %s", r.Hang)
+		f.Failf("the subject hangs: %s", r.Hang)
 		return
 	}
 	want, order := byWork(plain)
@@ -35,7 +34,7 @@ func judgeReordered(plain, r *conformance.Run, f *conformance.Finding) {
 	for _, of := range append(order, more...) {
 		if !faulted.SameEvents(want[of], got[of]) {
 			f.Problems = append(f.Problems, conformance.Problem{
-				Fault: r.Fault, Text: r.Fault.String() + ": the events of " + of + " differ",
+				Text: "the events of " + of + " differ",
 				Diff: conformance.Diff("without the fault", strings.Join(want[of], "\n")+"\n", "with the fault", strings.Join(got[of], "\n")+"\n"),
 			})
 			return

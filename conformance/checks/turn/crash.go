@@ -21,18 +21,18 @@ func hangs(r *conformance.Run, f *conformance.Finding) bool {
 		return false
 	}
 	f.Asserted(1)
-	faulted.Failer(r, f)("the subject hangs: %s", r.Hang)
+	f.Failf("the subject hangs: %s", r.Hang)
 	return true
 }
 
 // sameBefore demands that every step returned, and that the events for the lines
 // before the fault are those of the run without it. n is how many events of r are for
 // those lines.
-func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok bool) {
+func sameBefore(plain, r *conformance.Run, f *conformance.Finding) (n int, ok bool) {
 	ok = true
 	for _, a := range r.Steps {
 		if perform.Unfinished(a.Err) {
-			fail("%v", a.Err)
+			f.Failf("%v", a.Err)
 			ok = false
 		}
 	}
@@ -47,9 +47,9 @@ func sameBefore(plain, r *conformance.Run, fail func(string, ...any)) (n int, ok
 	}
 	switch {
 	case same < least && n < len(got):
-		fail("the events %s differ: event %d is %s, want %s", causeOf(plain, r, same), n+1, runindex.Clip(got[n]), runindex.Clip(want[same]))
+		f.Failf("the events %s differ: event %d is %s, want %s", causeOf(plain, r, same), n+1, runindex.Clip(got[n]), runindex.Clip(want[same]))
 	case same < least:
-		fail("an event %s is missing: event %d, %s", causeOf(plain, r, same), same+1, runindex.Clip(want[same]))
+		f.Failf("an event %s is missing: event %d, %s", causeOf(plain, r, same), same+1, runindex.Clip(want[same]))
 	}
 	return n, ok && same >= least
 }
@@ -148,9 +148,9 @@ func beforeInRealTime(plain, harmed *conformance.Run) int {
 // judgeOpenError demands that Open returned one of the codes, because the runtime
 // exited or stopped writing before the session was ready. If the runtime rejects the
 // open anyway, any code is allowed.
-func judgeOpenError(plain, r *conformance.Run, n int, fail func(string, ...any), codes ...event.ErrorCode) {
+func judgeOpenError(plain, r *conformance.Run, n int, f *conformance.Finding, codes ...event.ErrorCode) {
 	if len(r.Events) > n {
-		fail("Open failed, but the subject emitted %s", r.Events[n].Type())
+		f.Failf("Open failed, but the subject emitted %s", r.Events[n].Type())
 	}
 	last := len(r.Opens) - 1
 	err := r.Opens[last].Err
@@ -158,10 +158,10 @@ func judgeOpenError(plain, r *conformance.Run, n int, fail func(string, ...any),
 	switch {
 	case perform.Unfinished(err): // another check judges that
 	case !errors.As(err, &typed) || typed.Code == "":
-		fail("the error of Open has none of the codes of event error (start_failure, invalid_request …): %v", err)
+		f.Failf("the error of Open has none of the codes of event error (start_failure, invalid_request …): %v", err)
 	case slices.Contains(codes, typed.Code):
 	case last >= len(plain.Opens) || plain.Opens[last].Err == nil:
-		fail("the error of Open has code %q, want one of %q: %v", typed.Code, codes, err)
+		f.Failf("the error of Open has code %q, want one of %q: %v", typed.Code, codes, err)
 	}
 }
 

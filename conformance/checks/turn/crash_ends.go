@@ -3,7 +3,6 @@ package turn
 import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fixtures"
@@ -25,7 +24,6 @@ var CrashEnds = &conformance.Check{
 // these events must follow without a call and within the limit: those of the plain
 // run for the lines before, the closings, one error if a turn ran, session_end.
 func judgeCrash(plain, r *conformance.Run, f *conformance.Finding) {
-	fail := faulted.Failer(r, f)
 	if hangs(r, f) {
 		return
 	}
@@ -34,13 +32,13 @@ func judgeCrash(plain, r *conformance.Run, f *conformance.Finding) {
 		return // the run ended before the fault
 	}
 	f.Asserted(1)
-	n, ok := sameBefore(plain, r, fail)
+	n, ok := sameBefore(plain, r, f)
 	switch {
 	case !ok:
 	case len(r.Opens) > 0 && r.Opens[len(r.Opens)-1].Err != nil:
-		judgeOpenError(plain, r, n, fail, event.ErrorStartFailure, event.ErrorCrash)
+		judgeOpenError(plain, r, n, f, event.ErrorStartFailure, event.ErrorCrash)
 	default:
-		judgeEnd(r, n, died, fail)
+		judgeEnd(r, n, died, f)
 	}
 }
 
@@ -67,7 +65,7 @@ func untilReopened(events []conformance.Event, n int) []conformance.Event {
 
 // judgeEnd demands that only closings of open items, one error if a turn runs, and
 // session_end follow the first n events.
-func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(string, ...any)) {
+func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, f *conformance.Finding) {
 	s := state{open: map[string]event.Type{}}
 	for _, e := range r.Events[:n] {
 		s.add(e)
@@ -86,7 +84,7 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 		was, running := len(s.open), s.running
 		s.add(e)
 		if late := e.At - died.At; late > perform.EndLimit {
-			fail("%s is emitted %v after the runtime exited, the limit is %v", e.Type(), late, perform.EndLimit)
+			f.Failf("%s is emitted %v after the runtime exited, the limit is %v", e.Type(), late, perform.EndLimit)
 			return
 		}
 		switch d := e.Data.(type) {
@@ -95,50 +93,50 @@ func judgeEnd(r *conformance.Run, n int, died conformance.PlayedLine, fail func(
 			case running == 0 && e.Turn == 0 && waiting != "":
 				waiting = "" // no turn took the message, so the error is of the session
 			case running == 0 || e.Turn != running || e.SubagentID != "":
-				fail("an error of turn %d, which does not run: %s", e.Turn, runindex.Describe(d))
+				f.Failf("an error of turn %d, which does not run: %s", e.Turn, runindex.Describe(d))
 			case d.Code != event.ErrorCrash:
-				fail("turn %d ends in error %q, want %q", e.Turn, d.Code, event.ErrorCrash)
+				f.Failf("turn %d ends in error %q, want %q", e.Turn, d.Code, event.ErrorCrash)
 			case d.Message == "":
-				fail("the error of turn %d has no message", e.Turn)
+				f.Failf("the error of turn %d has no message", e.Turn)
 			}
 		case event.Done:
 			if !asked {
-				fail("turn %d ran when the runtime exited, and ends in %s", e.Turn, runindex.Describe(d))
+				f.Failf("turn %d ran when the runtime exited, and ends in %s", e.Turn, runindex.Describe(d))
 			}
 		case event.SessionEnd, event.Queue:
 		case event.SessionReady:
 			if readyBefore(r.Events[:n]) {
-				fail("a second session_ready follows the exit of the runtime")
+				f.Failf("a second session_ready follows the exit of the runtime")
 			}
 		case event.Notice:
 			if !r.Fault.NoticeAllowed {
-				fail("a notice follows the exit of the runtime: %s", d.Text)
+				f.Failf("a notice follows the exit of the runtime: %s", d.Text)
 			}
 		default:
 			switch closes := len(s.open) < was; {
 			case closes && !closing(e.Data):
-				fail("%s closes an item that was open when the runtime exited, but as if it had completed", e.Type())
+				f.Failf("%s closes an item that was open when the runtime exited, but as if it had completed", e.Type())
 			case !closes:
-				fail("%s follows the exit of the runtime, but closes no open item", e.Type())
+				f.Failf("%s follows the exit of the runtime, but closes no open item", e.Type())
 			}
 		}
 	}
 	if s.running != 0 {
-		fail("turn %d has no end", s.running)
+		f.Failf("turn %d has no end", s.running)
 	}
 	if waiting != "" && !asked {
-		fail("message %s was accepted, but no turn took it and no error reports that it is lost", waiting)
+		f.Failf("message %s was accepted, but no turn took it and no error reports that it is lost", waiting)
 	}
 	for k, kind := range s.open {
 		if !r.Supports(string(kind)) || kind == event.TypeToolInput { // tool.input-whole judges it
 			continue
 		}
-		fail("still open at the end: %s", k)
+		f.Failf("still open at the end: %s", k)
 	}
 	if !s.ended {
-		fail("the runtime exited, but there is no session_end")
+		f.Failf("the runtime exited, but there is no session_end")
 	} else if last := events[len(events)-1]; last.Type() != event.TypeSessionEnd {
-		fail("%s follows session_end", last.Type())
+		f.Failf("%s follows session_end", last.Type())
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -27,14 +26,13 @@ var LostEnd = &conformance.Check{
 // after it are the same as without the fault. The turn does not look successful, unless the
 // subject may have read its end.
 func judgeLost(plain, r *conformance.Run, f *conformance.Finding, readable bool) {
-	fail := faulted.Failer(r, f)
 	if hangs(r, f) {
 		return
 	}
 	if !runindex.Played(r, r.Fault.Line) {
 		return
 	}
-	n, ok := sameBefore(plain, r, fail)
+	n, ok := sameBefore(plain, r, f)
 	s := state{open: map[string]event.Type{}}
 	for _, e := range r.Events[:n] {
 		s.add(e)
@@ -52,20 +50,20 @@ func judgeLost(plain, r *conformance.Run, f *conformance.Finding, readable bool)
 	}
 	end, ended := runindex.Of(r).Turn(lost).End()
 	if !ended {
-		fail("turn %d has no end", lost)
+		f.Failf("turn %d has no end", lost)
 		return
 	}
 	if a := r.Steps[end.Steps-1].Step.Verb; a == fixtures.VerbClose || a == fixtures.VerbArchive {
-		fail("turn %d ends with the session", lost)
+		f.Failf("turn %d ends with the session", lost)
 	}
 	switch d := end.Data.(type) {
 	case event.Done:
 		if !d.Stopped && !readable {
-			fail("the runtime did not end turn %d, but it ends in %s", lost, runindex.Describe(d))
+			f.Failf("the runtime did not end turn %d, but it ends in %s", lost, runindex.Describe(d))
 		}
 	case event.Error:
 		if d.Code == "" || d.Message == "" {
-			fail("the error of turn %d has no code or no message", lost)
+			f.Failf("the error of turn %d has no code or no message", lost)
 		}
 	}
 	for turn := lost + 1; ; turn++ {
@@ -74,7 +72,7 @@ func judgeLost(plain, r *conformance.Run, f *conformance.Finding, readable bool)
 			return
 		}
 		if want != got {
-			f.Problems = append(f.Problems, conformance.Problem{Fault: r.Fault, Text: fmt.Sprintf("%s: the events of turn %d differ", r.Fault, turn),
+			f.Problems = append(f.Problems, conformance.Problem{Text: fmt.Sprintf("the events of turn %d differ", turn),
 				Diff: conformance.Diff("without the fault", want, "with the fault", got)})
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fixtures"
@@ -25,7 +24,6 @@ var Refused = &conformance.Check{
 
 // judgeRefused judges a run in which a request got an error reply.
 func judgeRefused(plain, r *conformance.Run, f *conformance.Finding) {
-	fail := faulted.Failer(r, f)
 	if hangs(r, f) {
 		return
 	}
@@ -33,7 +31,7 @@ func judgeRefused(plain, r *conformance.Run, f *conformance.Finding) {
 		return // this subject did not write the request
 	}
 	f.Asserted(1)
-	n, ok := sameBefore(plain, r, fail)
+	n, ok := sameBefore(plain, r, f)
 	if !ok || closedAfter(r, 0) <= runindex.LineOf(r, r.Fault.Line).At {
 		return
 	}
@@ -42,12 +40,12 @@ func judgeRefused(plain, r *conformance.Run, f *conformance.Finding) {
 			continue
 		}
 		if errors.Is(a.Err, context.DeadlineExceeded) {
-			fail("%s waited for a reply until its context ended, but the runtime had rejected the request", runindex.StepName(a.Step))
+			f.Failf("%s waited for a reply until its context ended, but the runtime had rejected the request", runindex.StepName(a.Step))
 			return
 		}
 		var typed *adapters.OpenError
 		if a.Step.Verb == fixtures.VerbOpen && !perform.NotStarted(a.Err) && (!errors.As(a.Err, &typed) || typed.Code == "") {
-			fail("the error of Open has none of the codes of event error (start_failure, invalid_request …): %v", a.Err)
+			f.Failf("the error of Open has none of the codes of event error (start_failure, invalid_request …): %v", a.Err)
 		}
 		return // the error reports it
 	}
@@ -59,5 +57,5 @@ func judgeRefused(plain, r *conformance.Run, f *conformance.Finding) {
 	if !r.Supports("notice") {
 		return
 	}
-	fail("no call fails, and neither an error nor a notice reports it")
+	f.Failf("no call fails, and neither an error nor a notice reports it")
 }

@@ -3,7 +3,6 @@ package turn
 import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
 	"github.com/turnspec/turnspec/conformance/checks/runindex"
 	"github.com/turnspec/turnspec/fakes/fault"
 )
@@ -21,12 +20,11 @@ var RetriesEnd = &conformance.Check{
 // judgeRetriesEnd judges a run in which the runtime announced one attempt after the other.
 // The error must come before they stop: a limit for a silent runtime is another one.
 func judgeRetriesEnd(plain, r *conformance.Run, f *conformance.Finding) {
-	fail := faulted.Failer(r, f)
 	if hangs(r, f) || !runindex.Played(r, r.Fault.Line) {
 		return
 	}
 	f.Asserted(1)
-	n, ok := sameBefore(plain, r, fail)
+	n, ok := sameBefore(plain, r, f)
 	if !ok {
 		return
 	}
@@ -36,7 +34,7 @@ func judgeRetriesEnd(plain, r *conformance.Run, f *conformance.Finding) {
 			return
 		}
 	}
-	fail("the runtime announced %d attempts, and the subject ended the turn in no error", attempts(r))
+	f.Failf("the runtime announced %d attempts, and the subject ended the turn in no error", attempts(r))
 }
 
 // attempts returns how often the fault's line was played.

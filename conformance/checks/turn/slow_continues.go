@@ -39,7 +39,7 @@ func judgePause(r *conformance.Run, f *conformance.Finding) {
 	next := from + fault.PauseLength
 	for _, w := range r.ClientActions {
 		if at := w.At.Sub(r.Began); at > from+time.Minute && at < next-time.Minute && decides(w.Kind) {
-			faulted.Failer(r, f)("the runtime had been silent for %v, and the subject wrote %s %s %s", at-from, w.Kind, w.Method, w.Answer)
+			f.Failf("the runtime had been silent for %v, and the subject wrote %s %s %s", at-from, w.Kind, w.Method, w.Answer)
 		}
 	}
 }

@@ -28,7 +28,6 @@ var StallEnds = &conformance.Check{
 // session is closed, unless a tool, a question, a summary or an announced retry was
 // open: then silence may be work.
 func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
-	fail := faulted.Failer(r, f)
 	if hangs(r, f) {
 		return
 	}
@@ -36,13 +35,13 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 		return
 	}
 	f.Asserted(1)
-	n, ok := sameBefore(plain, r, fail)
+	n, ok := sameBefore(plain, r, f)
 	if !ok {
 		return
 	}
 	stalled := runindex.LineOf(r, r.Fault.Line)
 	if last := len(r.Opens) - 1; last >= 0 && r.Opens[last].Err != nil && last+1 == stalled.Line.Process {
-		judgeOpenError(plain, r, n, fail, event.ErrorTimeout)
+		judgeOpenError(plain, r, n, f, event.ErrorTimeout)
 		return
 	}
 	if runindex.HasStep(r, fixtures.VerbKill) || closedBefore(r, stalled.At) {
@@ -54,7 +53,7 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 			continue
 		}
 		if given && a.At < gaveUp && a.At+a.For > gaveUp+perform.PromptLimit {
-			fail("the subject gave up on the runtime, and %s returns %v later", runindex.StepName(a.Step), a.At+a.For-gaveUp)
+			f.Failf("the subject gave up on the runtime, and %s returns %v later", runindex.StepName(a.Step), a.At+a.For-gaveUp)
 		}
 	}
 	s, paused := stateAfter(r.Events[:n])
@@ -76,22 +75,22 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 		case event.Error:
 			reported = true
 			if given && gaveUp+perform.PromptLimit < e.At {
-				fail("the subject gave up on the runtime, and the error is emitted %v later", e.At-gaveUp)
+				f.Failf("the subject gave up on the runtime, and the error is emitted %v later", e.At-gaveUp)
 			}
 			// A write to a closed pipe fails before the timeout.
 			if d.Code != event.ErrorTimeout && (r.Fault.Operator != "close-stdin" || d.Code == "") {
-				fail("the runtime stopped writing, but the error has code %q", d.Code)
+				f.Failf("the runtime stopped writing, but the error has code %q", d.Code)
 			}
 		case event.SessionEnd, event.Queue:
 		case event.TurnStart:
 			if waiting == "" { // the turn of a message that was accepted may begin, to be ended
-				fail("the subject emitted %s, but the runtime wrote nothing", e.Type())
+				f.Failf("the subject emitted %s, but the runtime wrote nothing", e.Type())
 			}
 		case event.UserMessage, event.Notice, event.ModelChanged, event.ModeChanged, event.PermissionResolved, event.InterruptResolved:
 			// Caused by steps of the client.
 		case event.Done:
 			if !inClient || !d.Stopped {
-				fail("the subject emitted %s, but the runtime wrote nothing", e.Type())
+				f.Failf("the subject emitted %s, but the runtime wrote nothing", e.Type())
 				return
 			}
 			reported = true
@@ -101,13 +100,13 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 				continue
 			}
 			if !closing(e.Data) || len(s.open) >= was {
-				fail("the subject emitted %s, but the runtime wrote nothing", e.Type())
+				f.Failf("the subject emitted %s, but the runtime wrote nothing", e.Type())
 				return
 			}
 		}
 	}
 	if (running != 0 || waiting != "") && !paused && !reported && closed-stalled.At >= r.StallWait {
-		fail("turn %d ran (or message %q waited) when the runtime stopped writing, and no error came within %v", running, waiting, r.StallWait)
+		f.Failf("turn %d ran (or message %q waited) when the runtime stopped writing, and no error came within %v", running, waiting, r.StallWait)
 	}
 }
 

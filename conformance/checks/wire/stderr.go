@@ -38,7 +38,7 @@ func judgeStderr(plain, r *conformance.Run, f *conformance.Finding) {
 		return out
 	}
 	if want, got := kinds(plain), kinds(r); !faulted.SameEvents(want, got) {
-		f.Problems = append(f.Problems, conformance.Problem{Fault: r.Fault, Text: r.Fault.String() + ": the events differ",
+		f.Problems = append(f.Problems, conformance.Problem{Text: "the events differ",
 			Diff: conformance.Diff("without the fault", strings.Join(want, "\n")+"\n", "with the fault", strings.Join(got, "\n")+"\n")})
 	}
 }
