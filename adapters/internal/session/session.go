@@ -365,6 +365,7 @@ func (s *Session) handleExit(exit proc.Exit) {
 		s.Ready(&adapters.OpenError{Code: event.ErrorStartFailure, Op: "handshake", Stderr: s.stderr.String(), Exit: code,
 			Err: fmt.Errorf("the runtime exited before it was ready: %v", exit)})
 	}
+	lost := s.ledger.Turn() == nil && (s.starting() || s.ledger.Queued()) // a message that no turn took
 	d := event.SessionEnd{Reason: "exited", ExitCode: code}
 	err := s.failure
 	switch {
@@ -377,13 +378,16 @@ func (s *Session) handleExit(exit proc.Exit) {
 			d.Reason = "crashed"
 		}
 		msg := "the runtime exited during a turn: " + exit.String()
+		if lost {
+			msg = "the runtime exited before a turn took the message: " + exit.String()
+		}
 		if tail := s.stderr.String(); tail != "" {
 			msg += "\nstderr: " + tail
 		}
 		err = &event.Error{Code: event.ErrorCrash, Message: msg}
 	}
-	if err != nil && s.readySent && s.ledger.Turn() == nil && (s.starting() || s.ledger.Queued()) && !s.failureReported {
-		s.ledger.Session(*err) // a message was sent and no turn took it
+	if err != nil && lost && !s.failureReported {
+		s.ledger.Session(*err)
 	}
 	s.ledger.SessionEnd(err, d)
 }

@@ -86,6 +86,8 @@ func (w *wordProtocol) Line(b []byte) {
 		l.Turn().Permission(event.PermissionRequest{RequestID: arg})
 	case "end":
 		l.Done(event.Done{})
+	case "queue":
+		l.Queue([]string{arg})
 	case "steered":
 		w.steer(nil)
 	}
@@ -306,6 +308,26 @@ func TestCrashEndsTheTurnInAnError(t *testing.T) {
 		"block_end interrupted", "permission_resolved withdrawn", "error crash", "session_end crashed"}))
 	g.Expect(got[7].Data.(event.Error).Message).To(ContainSubstring("panic: it broke"))
 	g.Expect(after).To(MatchError(adapters.ErrClosed))
+}
+
+func TestCrashReportsAMessageThatNoTurnTook(t *testing.T) {
+	var got []event.Event
+	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
+		switch l {
+		case "hello":
+			f.Print("ready")
+		case "send m1":
+			f.Print("turn", "end", "queue m1")
+			f.Exit(proc.Exit{Code: 3})
+		}
+	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
+		_ = s.Send(ctx, adapters.Message{ID: "m1"})
+		got = readAll(evs)
+	})
+	g := NewWithT(t)
+	g.Expect(kinds(got)).To(Equal([]string{"session_ready", "turn_start", "thinking", "done", "queue", "error crash", "session_end crashed"}))
+	g.Expect(got[5].Turn).To(BeZero())
+	g.Expect(got[5].Data.(event.Error).Message).To(HavePrefix("the runtime exited before a turn took the message: "))
 }
 
 func TestLimitsAreExact(t *testing.T) {
