@@ -91,7 +91,8 @@ func failures(a broken.Adapter) []string {
 }
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // a run allocates much, and most of it is garbage
+	debug.SetGCPercent(400)       // a run allocates much, and most of it is garbage
+	debug.SetMemoryLimit(3 << 30) // a small machine has that
 	os.Exit(m.Run())
 }
 

@@ -20,7 +20,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // a run allocates much, and most of it is garbage
+	debug.SetGCPercent(400)       // a run allocates much, and most of it is garbage
+	debug.SetMemoryLimit(3 << 30) // a small machine has that
 	os.Exit(m.Run())
 }
 
