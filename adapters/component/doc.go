@@ -1,9 +1,9 @@
 // Package component lets the agents of any adapter show UI components from a registry
 // and share a state with the user.
 //
-// A Registry holds the components by name: the JSON schema of the props, the surfaces
-// where a component may appear, the actions of a user in it, the tools whose calls it
-// shows, and the part of the shared state that it shows. Adapter offers them to the
+// A Registry holds the components by name: the JSON schema (draft 2020-12 or draft-07)
+// of the props, the surfaces where a component may appear, the actions of a user in it,
+// the tools whose calls it shows, and the part of the shared state that it shows. Adapter offers them to the
 // agents of another adapter. The events hold everything that is shown, so stored
 // events are enough to show it again: replay.Reduce for a chat, a Stage for the rest.
 //

@@ -1,7 +1,6 @@
 package component
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,7 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/replay"
@@ -70,14 +69,14 @@ type Registry struct {
 	def      Definition
 	byName   map[string]*entry
 	links    map[string]Link
-	state    *jsonschema.Schema // or nil
+	state    *jsonschema.Resolved // or nil
 	surfaces map[string]bool
 }
 
 type entry struct {
 	Component
-	props   *jsonschema.Schema // or nil
-	actions map[string]*jsonschema.Schema
+	props   *jsonschema.Resolved // or nil
+	actions map[string]*jsonschema.Resolved
 }
 
 var _ replay.Registry = (*Registry)(nil)
@@ -158,7 +157,7 @@ func (r *Registry) addComponent(c Component) error {
 			return fmt.Errorf(".surfaces.%d: %w", i, r.noSurface(s))
 		}
 	}
-	e := &entry{Component: c, actions: map[string]*jsonschema.Schema{}}
+	e := &entry{Component: c, actions: map[string]*jsonschema.Resolved{}}
 	var err error
 	if e.props, err = compileSchema(c.Props); err != nil {
 		return fmt.Errorf(".props: %w", err)
@@ -250,50 +249,3 @@ func (r *Registry) CheckAction(name, action string, payload event.Raw) error {
 
 // Definition returns the definition of the registry. The caller must not change it.
 func (r *Registry) Definition() Definition { return r.def }
-
-// compileSchema compiles a schema without loading other documents. It returns nil for
-// an empty one.
-func compileSchema(schema event.Raw) (*jsonschema.Schema, error) {
-	if len(schema) == 0 {
-		return nil, nil
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	if err := c.AddResource("component:schema", doc); err != nil {
-		return nil, err
-	}
-	return c.Compile("component:schema")
-}
-
-type noLoader struct{}
-
-func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("%s: a schema must not refer to other documents", url)
-}
-
-func validateJSON(schema *jsonschema.Schema, v event.Raw) error {
-	if !v.IsValid() {
-		return errors.New("it is not valid JSON")
-	}
-	if schema == nil {
-		return nil
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(v))
-	if err != nil {
-		return err
-	}
-	err = schema.Validate(doc)
-	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
-		_, leaves, _ := strings.Cut(ve.Error(), "\n") // drop the first line, which names the schema
-		lines := strings.Split(leaves, "\n")
-		for i := range lines {
-			lines[i] = strings.TrimPrefix(strings.TrimSpace(lines[i]), "- ")
-		}
-		return errors.New(strings.Join(lines, "; "))
-	}
-	return err
-}
