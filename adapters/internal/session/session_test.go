@@ -286,24 +286,30 @@ func TestSlowListenerReceivesEverythingAfterExit(t *testing.T) {
 	g.Expect(kinds(got)[len(got)-1]).To(Equal("session_end exited"))
 }
 
-func TestCrashEndsTheTurnInAnError(t *testing.T) {
-	var got []event.Event
-	var after error
+// crash returns the events of a session whose runtime writes lines for the first message
+// and exits, and the error of another message.
+func crash(t *testing.T, exit proc.Exit, lines ...string) (got []event.Event, after error) {
+	t.Helper()
 	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
 		switch l {
 		case "hello":
 			f.Print("ready")
 		case "send m1":
-			f.Print("turn", "d half", "ask q")
+			f.Print(lines...)
 			f.PrintErr("panic: it broke")
-			f.Exit(proc.Exit{Code: -1, Signal: proc.SIGKILL})
+			f.Exit(exit)
 		}
 	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
 		_ = s.Send(ctx, adapters.Message{ID: "m1"})
 		got = readAll(evs)
 		after = s.Send(ctx, adapters.Message{ID: "m2"})
 	})
+	return got, after
+}
+
+func TestCrashEndsTheTurnInAnError(t *testing.T) {
 	g := NewWithT(t)
+	got, after := crash(t, proc.Exit{Code: -1, Signal: proc.SIGKILL}, "turn", "d half", "ask q")
 	g.Expect(kinds(got)).To(Equal([]string{"session_ready", "turn_start", "thinking", "delta half", "permission_request",
 		"block_end interrupted", "permission_resolved withdrawn", "error crash", "session_end crashed"}))
 	g.Expect(got[7].Data.(event.Error).Message).To(ContainSubstring("panic: it broke"))
@@ -311,20 +317,8 @@ func TestCrashEndsTheTurnInAnError(t *testing.T) {
 }
 
 func TestCrashReportsAMessageThatNoTurnTook(t *testing.T) {
-	var got []event.Event
-	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
-		switch l {
-		case "hello":
-			f.Print("ready")
-		case "send m1":
-			f.Print("turn", "end", "queue m1")
-			f.Exit(proc.Exit{Code: 3})
-		}
-	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
-		_ = s.Send(ctx, adapters.Message{ID: "m1"})
-		got = readAll(evs)
-	})
 	g := NewWithT(t)
+	got, _ := crash(t, proc.Exit{Code: 3}, "turn", "end", "queue m1")
 	g.Expect(kinds(got)).To(Equal([]string{"session_ready", "turn_start", "thinking", "done", "queue", "error crash", "session_end crashed"}))
 	g.Expect(got[5].Turn).To(BeZero())
 	g.Expect(got[5].Data.(event.Error).Message).To(HavePrefix("the runtime exited before a turn took the message: "))
