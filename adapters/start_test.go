@@ -21,9 +21,10 @@ import (
 // TestOpenReportsStartFailures opens real programs that are not runtimes.
 func TestOpenReportsStartFailures(t *testing.T) {
 	dir := t.TempDir()
-	text, mute := filepath.Join(dir, "text"), filepath.Join(dir, "mute")
+	text, mute, closed := filepath.Join(dir, "text"), filepath.Join(dir, "mute"), filepath.Join(dir, "closed")
 	gomega.NewWithT(t).Expect(os.WriteFile(text, []byte("words\n"), 0o644)).To(gomega.Succeed())
-	gomega.NewWithT(t).Expect(os.WriteFile(mute, []byte("#!/bin/sh\nexec cat > /dev/null\n"), 0o755)).To(gomega.Succeed())
+	gomega.NewWithT(t).Expect(os.WriteFile(mute, []byte("#!/bin/sh\ncat > /dev/null\n:\n"), 0o755)).To(gomega.Succeed())
+	gomega.NewWithT(t).Expect(os.WriteFile(closed, []byte("#!/bin/sh\nexec cat > /dev/null\n"), 0o755)).To(gomega.Succeed())
 	for name, adapter := range map[string]adapters.Adapter{"claude": claude.New(), "codex": codex.New()} {
 		for what, c := range map[string]struct {
 			command []string
@@ -37,6 +38,7 @@ func TestOpenReportsStartFailures(t *testing.T) {
 			"not executable": {command: []string{text}, code: event.ErrorStartFailure, is: fs.ErrPermission},
 			"exits at once":  {command: []string{"/bin/sh", "-c", "echo no such luck >&2; exit 3"}, code: event.ErrorStartFailure, stderr: "no such luck", exit: 3},
 			"no handshake":   {command: []string{mute}, limits: adapters.Limits{Handshake: 50 * time.Millisecond}, code: event.ErrorTimeout},
+			"closes stdout":  {command: []string{closed}, limits: adapters.Limits{CloseStdin: 50 * time.Millisecond}, code: event.ErrorCrash},
 		} {
 			t.Run(name+"/"+what, func(t *testing.T) {
 				g := gomega.NewWithT(t)
