@@ -44,7 +44,7 @@ func TestCheck(t *testing.T) {
 		{"card", "canvas", `{"title":"a"}`, `no surface "canvas" is registered; there are: chat, panel`},
 		{"weather", "panel", `{}`, `no surface of weather "panel" is registered; there are: chat`},
 		{"card", "chat", `{"n":1}`, `the props of card do not match its schema: validating root: required: missing properties: ["title"]`},
-		{"card", "chat", `{"title":1,"n":"x"}`, `/title`},
+		{"card", "chat", `{"title":1,"n":2}`, `/title`},
 		{"card", "chat", `{"title":"a","more":1}`, `more`},
 		{"card", "chat", `[]`, `must be an object`},
 		{"card", "chat", ``, `must be an object`},

@@ -63,8 +63,8 @@ var metaSchema = sync.OnceValues(func() (*jsonschema.Resolved, error) {
 	}`))
 })
 
-// validateJSON returns the first way in which a value does not match a schema. A nil
-// schema matches each value.
+// validateJSON returns one of the ways in which a value does not match a schema, not
+// always the same one. A nil schema matches each value.
 func validateJSON(schema *jsonschema.Resolved, v event.Raw) error {
 	if !v.IsValid() {
 		return errors.New("it is not valid JSON")
