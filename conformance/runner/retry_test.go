@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -140,4 +141,51 @@ func TestVirtualTimeHasNoSecondTry(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(rep.Results[0].Verdict).To(Equal(conformance.Fail))
 	g.Expect(int(s.opened.Load())).To(Equal(1))
+}
+
+// impatient is the reference adapter, except that it emits no text if it is to have an
+// answer to a request within less than a time.
+type impatient struct {
+	conformance.Subject
+	needs time.Duration
+}
+
+func (i impatient) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
+	subject := i.Subject
+	if o.Limits.Request > 0 && o.Limits.Request < i.needs {
+		subject = muteAt{subject, []int{1}, &atomic.Int32{}}
+	}
+	s, err := subject.Open(ctx, o)
+	return limited{s}, err
+}
+
+type limited struct{ adapters.Session }
+
+func (limited) TakesLimits() bool { return true }
+
+// TestSecondTryIsPatient checks that a subject which was not answered in time under a
+// long pause, as on a busy machine, has more time in the second try, and that one to
+// which nothing is to be answered has not.
+func TestSecondTryIsPatient(t *testing.T) {
+	for operator, verdict := range map[string]conformance.Verdict{"long-pause": conformance.Flaky, "stall": conformance.Fail} {
+		t.Run(operator, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			check := &conformance.Check{
+				ID: "test.text", Tiers: []conformance.Tier{conformance.TierWitness}, Faults: []string{operator},
+				JudgeFault: func(_, faulted *conformance.Run, f *conformance.Finding) {
+					if f.Asserted(1); !slices.ContainsFunc(faulted.Events, func(e conformance.Event) bool { return e.Type() == event.TypeDelta }) {
+						f.Failf("there is no text")
+					}
+				},
+			}
+			rep, err := runner.Run(t.Context(), conformance.Config{
+				Corpus: few(t), Subjects: []conformance.Subject{impatient{reference(), 5 * time.Second}}, Checks: []*conformance.Check{check},
+				Cases: []string{"text/plain"}, Tiers: []conformance.Tier{conformance.TierProcess},
+			})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(rep.Results).To(HaveLen(1))
+			g.Expect(rep.Results[0].Verdict).To(Equal(verdict), rep.Results[0].Reason)
+		})
+	}
 }

@@ -234,13 +234,14 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 	external, as := tiersOf(cfg, j.Subject)
 	rec.ReduceLive = as[conformance.TierGolden] != ""
 	var plain *conformance.Run
+	again := false // it is the second try
 	replay := func(f *fault.Fault, scn *fixtures.Scenario) *conformance.Run {
 		rec := rec
 		rec.Scenario = scn
 		began := time.Now()
 		var r *conformance.Run
 		if external {
-			r = perform.Process(j.Subject, withLimits(rec, f, plain), f)
+			r = perform.Process(j.Subject, withLimits(rec, f, plain, again), f)
 		} else {
 			r = perform.Virtual(j.Subject, rec, f)
 			hung = hung || r.Hang != ""
@@ -268,6 +269,7 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 		out = append(out, x.conclude(plain))
 	}
 	if external && !cfg.SingleTry && (j.ended == nil || !j.ended()) {
+		again = true
 		retryFailures(cfg, plain, out, replay)
 	}
 	if cfg.Golden && cfg.Tier(conformance.TierGolden) && !external {
