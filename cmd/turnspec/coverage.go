@@ -42,6 +42,13 @@ plugins of a vendor's shop. The figures are for comparing; 100 % is not a goal.`
   turnspec coverage --json`,
 		ValidArgsFunction: complete(runtimeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// Judged before the corpus is read, which takes seconds.
+			if state != "" && !slices.Contains(coverage.States(), state) {
+				return fmt.Errorf("no state %q: use one of %s", state, strings.Join(coverage.States(), ", "))
+			}
+			if never != "" && !slices.Contains(coverage.PartNames(), never) {
+				return fmt.Errorf("no part %q: use one of %s", never, strings.Join(coverage.PartNames(), ", "))
+			}
 			c, err := openCorpus(dir)
 			if err != nil {
 				return err
@@ -120,9 +127,6 @@ func coverages(c fixtures.Corpus, args []string) ([]*coverage.Report, error) {
 
 // printScenarios lists the scenarios that have a state.
 func printScenarios(w io.Writer, reports []*coverage.Report, state string) error {
-	if !slices.Contains(coverage.States(), state) {
-		return fmt.Errorf("no state %q: use one of %s", state, strings.Join(coverage.States(), ", "))
-	}
 	for _, rep := range reports {
 		all := rep.Scenarios[coverage.State(state)]
 		fmt.Fprintf(w, "%s %s: %d scenarios %s\n", rep.Runtime, rep.Version, len(all), strings.ReplaceAll(state, "-", " "))
