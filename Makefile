@@ -23,7 +23,7 @@ test: ## run all tests that need no real runtime
 
 .PHONY: race
 race: ## look for data races: the same tests with the race detector, on a sample of the corpus
-	GORACE=atexit_sleep_ms=10 $(GO) test -race ./...
+	GORACE=atexit_sleep_ms=10 $(GO) test -race -timeout 30m ./...
 
 .PHONY: matrix
 matrix: ## run all broken adapters, in Go and as programs, and all correct but different ones, against every check, and make each fact false in each case (`go test` runs a part)
