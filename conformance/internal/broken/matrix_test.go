@@ -342,9 +342,9 @@ func row(t *testing.T, cfg conformance.Config, jobs []runner.Job, a broken.Adapt
 	}
 }
 
-// ordered returns the jobs in the order in which an adapter runs them: those that try no
-// faults, and then the others in an order of its own, so that together the adapters try
-// faults in all of struck.
+// ordered returns the jobs in the order in which the named adapter runs them: first those
+// that try no faults, then the others, shuffled by the name. So the adapters stop trying
+// faults at different jobs, and together they try all of struck.
 func ordered(jobs []runner.Job, name string) []runner.Job {
 	rank := func(j runner.Job) uint64 {
 		if !slices.Contains(struck, j.Case.Scenario) {
