@@ -46,8 +46,10 @@ plugins of a vendor's shop. The figures are for comparing; 100 % is not a goal.`
 			if state != "" && !slices.Contains(coverage.States(), state) {
 				return fmt.Errorf("no state %q: use one of %s", state, strings.Join(coverage.States(), ", "))
 			}
-			if never != "" && !slices.Contains(coverage.PartNames(), never) {
-				return fmt.Errorf("no part %q: use one of %s", never, strings.Join(coverage.PartNames(), ", "))
+			if never != "" {
+				if err := coverage.CheckPartName(never); err != nil {
+					return err
+				}
 			}
 			c, err := openCorpus(dir)
 			if err != nil {

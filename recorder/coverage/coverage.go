@@ -206,9 +206,8 @@ func (rep *Report) Part(name string) (Part, error) {
 	if rep.Parts == nil {
 		return Part{}, fmt.Errorf("the corpus has no schema of %s %s; `turnspec schema %s --write` stores it if the vendor publishes one", rep.Runtime, rep.Version, rep.Runtime)
 	}
-	i := slices.IndexFunc(rep.Parts, func(p Part) bool { return p.Name == name })
-	if i < 0 {
-		return Part{}, fmt.Errorf("no part %q: use one of %s", name, strings.Join(PartNames(), ", "))
+	if err := CheckPartName(name); err != nil {
+		return Part{}, err
 	}
-	return rep.Parts[i], nil
+	return rep.Parts[slices.IndexFunc(rep.Parts, func(p Part) bool { return p.Name == name })], nil
 }

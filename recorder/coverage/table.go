@@ -9,6 +9,14 @@ import (
 // PartNames returns the names of a report's parts, in order.
 func PartNames() []string { return []string{Messages, Requests, Items, Fields, Values} }
 
+// CheckPartName returns an error if no part has that name.
+func CheckPartName(name string) error {
+	if !slices.Contains(PartNames(), name) {
+		return fmt.Errorf("no part %q: use one of %s", name, strings.Join(PartNames(), ", "))
+	}
+	return nil
+}
+
 // States returns the states of a scenario, in order.
 func States() []string { return []string{string(Performed), string(Cannot), string(NotRecorded)} }
 
