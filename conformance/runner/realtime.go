@@ -69,23 +69,18 @@ func whyUntried(j Job, c *conformance.Check, name string, plain *conformance.Run
 	return ""
 }
 
-// patientLimits are those of a second try in which the runtime answers requests: on a busy
-// machine an answer may take longer than scaledLimits allow.
-var patientLimits = func() adapters.Limits {
-	l := scaledLimits
-	l.Request *= 4
-	return l
-}()
-
-// withLimits adds to a recording what a waiting fault needs.
+// withLimits adds to a recording what a waiting fault needs. In a second try a runtime that
+// answers requests has more time to do so: on a busy machine an answer may take longer than
+// scaledLimits allow.
 func withLimits(rec perform.Recording, f *fault.Fault, plain *conformance.Run, again bool) perform.Recording {
 	if f == nil || plain == nil || plain.Limits == nil || !Waits(f.Operator) {
 		return rec
 	}
-	rec.Limits = &scaledLimits
+	limits := scaledLimits
 	if again && f.Kind == fault.Transparent {
-		rec.Limits = &patientLimits
+		limits.Request *= 4
 	}
+	rec.Limits = &limits
 	return rec
 }
 

@@ -156,7 +156,10 @@ func (i impatient) Open(ctx context.Context, o conformance.Open) (adapters.Sessi
 		subject = muteAt{subject, []int{1}, &atomic.Int32{}}
 	}
 	s, err := subject.Open(ctx, o)
-	return limited{s}, err
+	if err != nil {
+		return nil, err
+	}
+	return limited{s}, nil
 }
 
 type limited struct{ adapters.Session }
