@@ -236,6 +236,7 @@ var documentedTable = map[string]how{
 	"turnspec bench curves turns events --most 10000":                                                               {add: "--runtime codex --most 100"},
 	"turnspec bench curves deltas --runtime claude --json":                                                          {add: "--most 1000"},
 	"ulimit -n 16384 && turnspec bench curves --markdown":                                                           {notRun: takesMinutes},
+	"turnspec bench --repeat 4 --gate targets":                                                                      {notRun: takesMinutes},
 	"turnspec bench --runtime codex --repeat 4 --gate targets --html codex.html":                                    {notRun: takesMinutes},
 	"turnspec bench --runtime codex --repeat 5 --control raw --sessions 200,400 --rate 50 --deltas 200":             {notRun: takesMinutes},
 	"turnspec bench --runtime codex --repeat 5 --control raw --sessions 500,2000 --share 50 --rate 50 --deltas 200": {notRun: takesMinutes},
