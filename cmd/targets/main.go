@@ -55,8 +55,5 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (err error
 		}
 	}
 	now, err := w.measure(filepath.Join(dir, "head"), "HEAD")
-	if err != nil {
-		return err
-	}
-	return writeTable(out, now, before)
+	return errors.Join(err, writeTable(out, now, before))
 }

@@ -30,7 +30,8 @@ type work struct {
 	progress          io.Writer
 }
 
-// measure clones a commit into dir and measures it.
+// measure clones a commit into dir and measures it. With an error it returns the figures
+// measured before.
 func (w *work) measure(dir, commit string) (f figures, err error) {
 	if err := w.clone(dir, commit); err != nil {
 		return f, err
@@ -113,7 +114,7 @@ func (w *work) starts(dir, program string) (start, spawn time.Duration, err erro
 }
 
 func (w *work) suite(argv ...string) (curve.Point, error) {
-	p, err := curve.Suite(w.ctx, argv...)
+	p, err := curve.Suite(w.ctx, w.progress, argv...)
 	if err == nil {
 		w.report(strings.Join(argv, " "), time.Duration(p.Wall*float64(time.Second)))
 	}

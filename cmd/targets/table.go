@@ -57,6 +57,7 @@ var rows = []row{
 	{"processor time of a run", "0.6 times base", 0, false, func(f figures) float64 { return perRun(f.Suite) }, milliseconds},
 	{"memory of the suite", "1 GiB", 1 << 30, false, func(f figures) float64 { return f.Suite.Memory }, mebibytes},
 	{"`run --exhaustive`", "240 s", 240, false, func(f figures) float64 { return f.Whole.Wall }, seconds},
+	{"runs of `run --exhaustive`", "", 0, false, func(f figures) float64 { return float64(f.Whole.N) }, count},
 	{"runs of `run --exhaustive` a minute", "at least 200,000", 200_000, true, func(f figures) float64 { return perMinute(f.Whole) }, count},
 	{"`go test ./...`", "150 s", 150, false, func(f figures) float64 { return f.Tests.Seconds() }, seconds},
 	{"processor time of `go test ./...`", "", 0, false, func(f figures) float64 { return f.TestsCPU.Seconds() }, seconds},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -78,11 +79,12 @@ Exit codes: 0 measured, 2 it could not run.`,
 
 // curveRun measures curves.
 type curveRun struct {
-	adapter adapters.Adapter
-	corpus  fixtures.Corpus
-	cfg     bench.Config
-	step    func(done, total int, what string)
-	done    int
+	adapter  adapters.Adapter
+	corpus   fixtures.Corpus
+	cfg      bench.Config
+	step     func(done, total int, what string)
+	done     int
+	failures bytes.Buffer // the reports of runs of the suite with a failed check
 }
 
 func runBenchCurves(cmd *cobra.Command, f benchCurvesFlags, names []string) error {
@@ -123,6 +125,9 @@ func runBenchCurves(cmd *cobra.Command, f benchCurvesFlags, names []string) erro
 		curves = append(curves, c)
 	}
 	wipe()
+	if _, e := r.failures.WriteTo(cmd.ErrOrStderr()); err == nil {
+		err = e
+	}
 	if err != nil {
 		return err
 	}
@@ -165,7 +170,7 @@ func (r *curveRun) measure(ctx context.Context, name, caseID string, f benchCurv
 		}
 		sizes, c.Memory = []int{8, 4, 2, 1}, "resident at most"
 		one = func(part int) (curve.Point, error) {
-			return curve.Suite(ctx, self, "run", "--runtime", f.runtime, "--shard", fmt.Sprintf("%d/%d", part, part))
+			return curve.Suite(ctx, &r.failures, self, "run", "--runtime", f.runtime, "--shard", fmt.Sprintf("%d/%d", part, part))
 		}
 	}
 	for _, n := range sizes {

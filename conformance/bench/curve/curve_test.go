@@ -1,7 +1,9 @@
 package curve_test
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"math"
 	"testing"
 
@@ -26,11 +28,13 @@ func TestSuiteOfFailedChecks(t *testing.T) {
 	const printed = "echo '3 cases and 4 runs with a fault: 7 verdicts'; exit "
 	for code, want := range map[string]int{"0": 7, "1": 7, "2": 0} {
 		g := NewWithT(t)
-		p, err := curve.Suite(t.Context(), "sh", "-c", printed+code)
+		var failures bytes.Buffer
+		p, err := curve.Suite(t.Context(), &failures, "sh", "-c", printed+code)
+		g.Expect(failures.Len() > 0).To(Equal(code == "1"), code)
 		g.Expect(p.N).To(Equal(want), code)
 		g.Expect(err == nil).To(Equal(want > 0), code)
 	}
-	_, err := curve.Suite(t.Context(), "sh", "-c", "exit 1")
+	_, err := curve.Suite(t.Context(), io.Discard, "sh", "-c", "exit 1")
 	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("how many cases")))
 }
 
