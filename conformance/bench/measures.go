@@ -82,6 +82,7 @@ func Measures() []Measure {
 		{"added-start", Seconds, false, "start, beyond that of the raw control"},
 		{"rate", Each, true, "deltas a second, from sending the message to the last delta"},
 		{"cpu", Seconds, false, "time of processors, for a delta"},
+		{"processors", Count, false, "how many processors all programs kept busy, the stand-ins too, on average of the turns"},
 		{"allocs", Count, false, "allocations, for a delta"},
 		{"alloc-bytes", Bytes, false, "what is allocated, for a delta"},
 		{"memory", Bytes, false, "what is held at most, beyond what was held before"},
@@ -160,6 +161,9 @@ func figures(c Contender, l Load, o *observed, u usage) map[string]float64 {
 		f["per-event"] = float64(count) / float64(deltas)
 	}
 	f["cpu"] = u.cpu / 1e9 / n
+	if l.Sessions > 1 && o.processors > 0 { // of one session it is too short to measure
+		f["processors"] = o.processors
+	}
 	if u.peak > 0 {
 		f["memory"] = u.peak
 	}

@@ -30,6 +30,8 @@ type observed struct {
 	allOpen func()  // called when all sessions are open, before their turns; may be nil
 	idle    float64 // bytes that all of them held then, if the load is Idle
 
+	processors float64 // that all programs kept busy while the turns ran; 0 if not known
+
 	mu       sync.Mutex
 	delay    *hdrhistogram.Histogram // since the delta was due
 	wire     *hdrhistogram.Histogram // since the delta was sent

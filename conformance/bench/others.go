@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// busy measures how much processor time other programs take.
+// busy measures how much processor time programs take.
 type busy struct {
 	began time.Time
 	all   time.Duration // that all programs have had since the machine started
@@ -32,6 +32,11 @@ func newBusy() (b busy, ok bool) {
 func (b busy) others(start busy) float64 {
 	took := b.all - start.all - (b.own - start.own)
 	return min(max(0, took.Seconds()/b.began.Sub(start.began).Seconds()), float64(runtime.NumCPU()))
+}
+
+// processors returns how many processors all programs have had on average since start.
+func (b busy) processors(start busy) float64 {
+	return min((b.all - start.all).Seconds()/b.began.Sub(start.began).Seconds(), float64(runtime.NumCPU()))
 }
 
 // tick is the unit of /proc/stat: USER_HZ is 100 on all architectures that Go supports.

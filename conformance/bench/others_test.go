@@ -28,6 +28,7 @@ func TestOthersLeavesOutThisProgram(t *testing.T) {
 	start := busy{began: at, all: time.Minute, own: time.Second}
 	g.Expect(busy{began: at.Add(time.Second), all: time.Minute + 1500*time.Millisecond, own: 2 * time.Second}.others(start)).To(BeNumerically("~", 0.5, 0.001))
 	g.Expect(busy{began: at.Add(time.Second), all: time.Minute, own: 2 * time.Second}.others(start)).To(BeZero(), "the two clocks differ by a tick")
+	g.Expect(busy{began: at.Add(2 * time.Second), all: time.Minute + time.Second}.processors(start)).To(BeNumerically("~", 0.5, 0.001), "of all programs, this one too")
 	first, ok := newBusy()
 	if runtime.GOOS != "linux" {
 		g.Expect(ok).To(BeFalse())

@@ -143,8 +143,12 @@ func runSessions(ctx context.Context, c Contender, places []place, what played, 
 	if o.allOpen != nil {
 		o.allOpen()
 	}
+	before, known := newBusy()
 	close(opened)
 	work.Wait()
+	if after, ok := newBusy(); known && ok {
+		o.processors = after.processors(before)
+	}
 	for _, err := range errs {
 		if err != nil && !errors.Is(err, context.Canceled) {
 			return err
