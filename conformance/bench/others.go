@@ -36,7 +36,7 @@ func (b busy) others(start busy) float64 {
 
 // processors returns how many processors all programs have had on average since start.
 func (b busy) processors(start busy) float64 {
-	return min((b.all - start.all).Seconds()/b.began.Sub(start.began).Seconds(), float64(runtime.NumCPU()))
+	return min((b.all-start.all).Seconds()/b.began.Sub(start.began).Seconds(), float64(runtime.NumCPU()))
 }
 
 // tick is the unit of /proc/stat: USER_HZ is 100 on all architectures that Go supports.
