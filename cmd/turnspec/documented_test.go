@@ -123,11 +123,11 @@ func shellRun(t *testing.T, dir string, env []string, line string) (int, string)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
 	text := out.String()
-	if ctx.Err() != nil {
-		t.Fatalf("%s: still running after %v; if it takes minutes, say so in documentedTable\n%s", line, documentedLimit, text)
-	}
 	if n := 3000; len(text) > n {
 		text = text[:n/2] + "\n…\n" + text[len(text)-n/2:]
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("%s: still running after %v; if it takes minutes, say so in documentedTable\n%s", line, documentedLimit, text)
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), text

@@ -116,23 +116,14 @@ func (c client) compareRuns(t *testing.T, id string) {
 	g.Expect(err).NotTo(HaveOccurred())
 	kept := filepath.Join(Folder(t), "seen", c.name, filepath.FromSlash(id))
 	g.Expect(os.MkdirAll(kept, 0o755)).To(Succeed())
+	want, err := c.perform(t.Context(), scn, rt, kept+".real.jsonl", (*side).onRuntime)
+	g.Expect(err).NotTo(HaveOccurred(), "on the real runtime")
 	got, err := c.perform(t.Context(), scn, rt, kept+".stand-in.jsonl", (*side).onStandIn)
 	g.Expect(err).NotTo(HaveOccurred(), "on the stand-in")
-	var diff string
-	for range realRuns {
-		want, err := c.perform(t.Context(), scn, rt, kept+".real.jsonl", (*side).onRuntime)
-		g.Expect(err).NotTo(HaveOccurred(), "on the real runtime")
-		if diff = diffOutput(want, got); diff == "" {
-			return
-		}
+	if diff := diffOutput(want, got); diff != "" {
+		t.Errorf("the output of %s differs between the stand-in (+) and the runtime (-); it is in %s.*\n%s", c.name, kept, diff)
 	}
-	t.Errorf("the output of %s differs between the stand-in (+) and each of %d runs of the runtime (-); it is in %s.*\n%s", c.name, realRuns, kept, diff)
 }
-
-// realRuns is how often a runtime is run until its output is that of the stand-in. A
-// runtime sends in no fixed order what it does at the same time: Claude Code asks for a
-// permission before or after the message_delta of the message that calls the tool.
-const realRuns = 3
 
 // Folder is where the clients are installed and their output is stored.
 func Folder(t *testing.T) string {

@@ -44,6 +44,7 @@ var streams = map[string]string{
 	"session/request_permission": "requests to the client, which are concurrent with updates",
 	"session_info_update":        "titles, which the agent requests outside of the session",
 	"answer":                     "answers to the client's requests",
+	"ask":                        "permission requests of Claude Code, which it sends before or after the message_delta of their message",
 }
 
 // chance are events of a server that come by chance, with the reason.
@@ -307,6 +308,9 @@ func TestRulesNameEachDifference(t *testing.T) {
 	g.Expect(diffOutput([]string{`{"description":"abc defg"}`}, []string{`{"description":"<elided:3> <elided:4>"}`})).To(BeEmpty())
 	g.Expect(diffOutput([]string{`{"x":"Do: be kind."}`}, []string{`{"description":"Do: <elided:8>"}`})).NotTo(BeEmpty())
 	g.Expect(diffOutput([]string{`1`, `2`}, []string{`1`})).NotTo(BeEmpty())
+
+	g.Expect(diffOutput([]string{`{"message":1}`, `{"ask":1}`}, []string{`{"ask":1}`, `{"message":1}`})).To(BeEmpty(), "streams are concurrent")
+	g.Expect(diffOutput([]string{`{"ask":1}`, `{"ask":2}`}, []string{`{"ask":2}`, `{"ask":1}`})).NotTo(BeEmpty(), "the order within a stream is compared")
 
 	const begin, end = `{"session/update":{"update":{"_meta":{"terminal_info":{"terminal_id":"t1"}}}}}`, `{"answer":"session/prompt"}`
 	const prints = `{"session/update":{"update":{"sessionUpdate":"tool_call_update","toolCallId":"t1","_meta":{"terminal_output_delta":{"terminal_id":"t1","data":"came"}}}}}`
