@@ -175,7 +175,7 @@ type Options struct {
 	Mode    string            // when the runtime asks for permission, one of the Modes; see each adapter's doc.go
 	Command []string          // replaces the runtime's usual program
 	Args    []string          // appended to the adapter's own arguments
-	Env     []string          // the whole environment; the parent's if nil
+	Env     []string          // the whole environment; what proc.Environ returns if nil
 	Launch  proc.Launcher     // how to start it; proc.Exec if nil
 	Limits  Limits            // zero fields mean the defaults
 	Config  map[string]string // the runtime's own settings, by its own names

@@ -90,25 +90,12 @@ func checkOptions(o adapters.Options) error {
 func commandLine(o adapters.Options) []string {
 	args := slices.Clone(o.Command)
 	if len(args) == 0 {
-		args = []string{cmp.Or(getenv(o.Env, "ACP_PATH"), programIn(getenv(o.Env, "PATH")))}
+		args = []string{cmp.Or(proc.Getenv(o.Env, "ACP_PATH"), programIn(proc.Getenv(o.Env, "PATH")))}
 		if filepath.Base(args[0]) == openCodeName {
 			args = append(args, "acp")
 		}
 	}
 	return append(args, o.Args...)
-}
-
-// getenv returns a variable of the child's environment.
-func getenv(env []string, name string) (v string) {
-	if env == nil {
-		return os.Getenv(name)
-	}
-	for _, e := range env {
-		if s, ok := strings.CutPrefix(e, name+"="); ok {
-			v = s
-		}
-	}
-	return v
 }
 
 // programs are the names under which agents are installed, the first that is found counts.

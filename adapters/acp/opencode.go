@@ -3,7 +3,6 @@ package acp
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/proc"
 )
 
 // openCodeName is the name by which opencode introduces itself.
@@ -51,20 +51,17 @@ func permissions(o adapters.Options) []string {
 	if o.Judge != nil {
 		p = permissionOf("ask")
 	}
-	if p == nil || getenv(o.Env, permissionEnv) != "" {
+	if p == nil || proc.Getenv(o.Env, permissionEnv) != "" {
 		return o.Env
 	}
-	env := o.Env
-	if env == nil {
-		env = os.Environ()
-	}
+	env := proc.Environ(o.Env)
 	return append(slices.Clip(env), permissionEnv+"="+string(encode(p)))
 }
 
 // checkPermissions returns an error if opencode was not started with the permissions of the
 // mode, or for the Judge.
 func (c *client) checkPermissions() error {
-	if c.info.isOpenCode() && getenv(c.o.Env, permissionEnv) != "" && (c.o.Judge != nil || openCodePermissions[c.o.Mode] != nil) {
+	if c.info.isOpenCode() && proc.Getenv(c.o.Env, permissionEnv) != "" && (c.o.Judge != nil || openCodePermissions[c.o.Mode] != nil) {
 		return fmt.Errorf("mode: a mode and a judge need %s, which the environment holds already: %w", permissionEnv, adapters.ErrUnsupported)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -107,11 +106,7 @@ func (c *client) createTerminal(id jsontext.Value, r terminalRequest) {
 		argv = append(argv, string(a))
 	}
 	var words []string
-	env := c.o.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	env = slices.Clone(env)
+	env := slices.Clone(proc.Environ(c.o.Env))
 	for _, v := range r.Env {
 		if !variableName.MatchString(string(v.Name)) {
 			c.refuseRequest(id, codeInvalidParams, fmt.Sprintf("%q is not the name of a variable", string(v.Name)))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 
@@ -38,12 +37,12 @@ func (Adapter) Capabilities() adapters.Capabilities {
 // Open implements adapters.Adapter.
 func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	o.Mode = cmp.Or(o.Mode, adapters.ModeNever)
-	o.Model = cmp.Or(o.Model, getenv(o.Env, "OPENAI_MODEL"))
+	o.Model = cmp.Or(o.Model, proc.Getenv(o.Env, "OPENAI_MODEL"))
 	if err := checkOptions(o); err != nil {
 		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
 	}
 	argv := slices.Clone(o.Command)
-	if program := getenv(o.Env, "CHAT_RELAY"); len(argv) == 0 && program != "" {
+	if program := proc.Getenv(o.Env, "CHAT_RELAY"); len(argv) == 0 && program != "" {
 		argv = []string{program}
 	}
 	if o.Launch == nil && len(argv) == 0 {
@@ -71,12 +70,12 @@ func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session
 
 // relay returns the connection to the server that the environment names.
 func (a Adapter) relay(o adapters.Options) (*httplines.Relay, error) {
-	base := getenv(o.Env, "OPENAI_BASE_URL")
+	base := proc.Getenv(o.Env, "OPENAI_BASE_URL")
 	if base == "" {
 		return nil, fmt.Errorf("OPENAI_BASE_URL is not set: it names the server, as https://host/v1")
 	}
 	r := &httplines.Relay{Base: base, Client: a.Client}
-	if key := getenv(o.Env, "OPENAI_API_KEY"); key != "" {
+	if key := proc.Getenv(o.Env, "OPENAI_API_KEY"); key != "" {
 		r.Header = http.Header{"Authorization": {"Bearer " + key}}
 	}
 	return r, nil
@@ -102,17 +101,4 @@ func checkMode(mode string) error {
 		return fmt.Errorf("mode: %q: %w: want one of %s", mode, adapters.ErrUnsupported, strings.Join(slices.Sorted(maps.Keys(modes)), ", "))
 	}
 	return nil
-}
-
-// getenv returns a variable of an environment.
-func getenv(env []string, name string) (v string) {
-	if env == nil {
-		return os.Getenv(name)
-	}
-	for _, e := range env {
-		if s, ok := strings.CutPrefix(e, name+"="); ok {
-			v = s
-		}
-	}
-	return v
 }

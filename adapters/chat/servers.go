@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -153,11 +152,7 @@ func connectServer(o adapters.Options, s adapters.MCPServer) (*connection, error
 		}
 		return c, nil
 	}
-	env := o.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	env = slices.Clone(env)
+	env := slices.Clone(proc.Environ(o.Env))
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		env = append(env, name+"="+s.Env[name])
 	}

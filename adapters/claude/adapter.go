@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,10 +49,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	case o.At != "" && !o.Fork:
 		return nil, invalidOption("options", fmt.Errorf("at: needs fork"))
 	case o.Checkpoints:
-		if o.Env == nil {
-			o.Env = os.Environ()
-		}
-		o.Env = append(slices.Clip(o.Env), checkpointVar+"=1")
+		o.Env = append(slices.Clip(proc.Environ(o.Env)), checkpointVar+"=1")
 	}
 	if err := checkJudgeOptions(o); err != nil {
 		return nil, invalidOption("judge", err)
@@ -100,23 +96,10 @@ func executable(o adapters.Options) []string {
 	if len(o.Command) > 0 {
 		return append([]string(nil), o.Command...)
 	}
-	if p := lookupEnv(o.Env, executableVar); p != "" {
+	if p := proc.Getenv(o.Env, executableVar); p != "" {
 		return []string{p}
 	}
 	return []string{"claude"}
-}
-
-func lookupEnv(env []string, name string) string {
-	if env == nil {
-		return os.Getenv(name)
-	}
-	val := ""
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			val = v
-		}
-	}
-	return val
 }
 
 // buildArgs returns the arguments of a process that serves the whole session.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/proc"
 )
 
 // judgeHook is the callback id of the hook that calls Options.Judge. The
@@ -44,7 +45,7 @@ func checkJudgeOptions(o adapters.Options) error {
 			return fmt.Errorf("args: %s conflicts with the judge's own: use a settings file", settingsFlag)
 		}
 	}
-	if lookupEnv(o.Env, bareVar) != "" {
+	if proc.Getenv(o.Env, bareVar) != "" {
 		return fmt.Errorf("env: %s disables hooks, which the judge needs", bareVar)
 	}
 	return nil

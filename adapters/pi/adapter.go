@@ -78,7 +78,7 @@ func checkOptions(o adapters.Options, mode string) error {
 func commandLine(o adapters.Options, extension string) []string {
 	args := slices.Clone(o.Command)
 	if len(args) == 0 {
-		args = []string{cmp.Or(getenv(o.Env, "PI_PATH"), programIn(getenv(o.Env, "PATH")))}
+		args = []string{cmp.Or(proc.Getenv(o.Env, "PI_PATH"), programIn(proc.Getenv(o.Env, "PATH")))}
 	}
 	args = append(args, "--mode", "rpc")
 	if o.Model != "" {
@@ -104,19 +104,6 @@ func commandLine(o adapters.Options, extension string) []string {
 		args = append(args, "-e", extension)
 	}
 	return append(args, o.Args...)
-}
-
-// getenv returns a variable of the child's environment.
-func getenv(env []string, name string) (v string) {
-	if env == nil {
-		return os.Getenv(name)
-	}
-	for _, e := range env {
-		if s, ok := strings.CutPrefix(e, name+"="); ok {
-			v = s
-		}
-	}
-	return v
 }
 
 // programIn returns pi as found on a PATH.

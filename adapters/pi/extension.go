@@ -30,7 +30,7 @@ func writeExtension(o adapters.Options, mode string) (x extension, err error) {
 	if len(asked) == 0 {
 		return x, nil
 	}
-	if x.dir, err = os.MkdirTemp(getenv(o.Env, "TMPDIR"), "turnspec-pi-*"); err != nil {
+	if x.dir, err = os.MkdirTemp(proc.Getenv(o.Env, "TMPDIR"), "turnspec-pi-*"); err != nil {
 		return extension{}, err
 	}
 	x.file = filepath.Join(x.dir, "permission.js")

@@ -32,7 +32,7 @@ func (Exec) Launch(ctx context.Context, c Command) (Process, error) {
 		return nil, errors.New("launch: empty command")
 	}
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
-	cmd.Dir, cmd.Env = c.Dir, c.Env
+	cmd.Dir, cmd.Env = c.Dir, Environ(c.Env)
 	ownGroup(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {

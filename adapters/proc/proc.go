@@ -16,7 +16,7 @@ import (
 type Command struct {
 	Argv []string // program and arguments
 	Dir  string   // working directory
-	Env  []string // the whole environment; nil means the parent's
+	Env  []string // the whole environment; nil means what Environ returns
 }
 
 // Launcher starts processes.

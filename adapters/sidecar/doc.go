@@ -103,6 +103,10 @@
 // [Config.Origins]. Bodies, listeners and sessions are limited. It does not encrypt: put
 // it behind a proxy that does before it listens on anything but loopback.
 //
+// A runtime runs what a model asks for, so it must not learn the token: with it, a model could
+// open a session that asks for no permission. Runtimes inherit no variable that configures
+// Turnspec or its log (adapters/proc.Environ), unless [Config.Base] has an environment.
+//
 // # Several machines
 //
 // Servers that share a log, in PostgreSQL or NATS JetStream, call [Server.Join]. Each of

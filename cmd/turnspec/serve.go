@@ -22,6 +22,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog/window"
 	"github.com/turnspec/turnspec/adapters/exchange"
+	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/adapters/sidecar"
 )
@@ -35,6 +36,7 @@ const shutdownLimit = 20 * time.Second
 // serveFlags are the flags of serve.
 type serveFlags struct {
 	runtimes, hosts, origins []string
+	env                      []string
 	caseID, listen, log, dir string
 	url                      string
 	recovery                 string
@@ -65,6 +67,9 @@ It listens on loopback, at the port in PORT if that is set. Requests must presen
 token: the one in ` + envToken + `, or else a new one, which serve prints. SIGTERM, SIGINT and
 SIGHUP end all sessions gently; a second one ends the program at once.
 
+Runtimes inherit the environment, except what configures Turnspec or its log: variables
+whose names begin with TURNSPEC_ or PG, and PORT. --env NAME lets them inherit one of these.
+
 Several servers may share a log in PostgreSQL or NATS JetStream. Each serves the history
 and the events of all sessions; a request to the runtime of a session that another server
 runs is refused with the code "elsewhere" and that server's --url. If a server is killed,
@@ -90,6 +95,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 	fl.DurationVar(&f.lease, "lease", 10*time.Second, "how long a server that shares its log may stall before another takes over its sessions")
 	fl.StringVar(&f.dir, "dir", "", "working directory of sessions that name none (default: the current one)")
 	fl.StringArrayVar(&f.hosts, "host", nil, "a name by which clients reach the server, besides localhost (may be repeated)")
+	fl.StringArrayVar(&f.env, "env", nil, "a variable that runtimes inherit although its name begins with TURNSPEC_ or PG, or is PORT (may be repeated)")
 	fl.StringArrayVar(&f.origins, "origin", nil, "an origin whose pages may use the server, such as https://chat.example (may be repeated)")
 	fl.StringVar(&f.recovery, "recover", string(sidecar.RecoverClose), "sessions that a killed server left behind: close, resume, or leave")
 	fl.BoolVar(&f.durable, "durable", false, "flush each event to the disk before clients receive it (default: soon after, so that a power failure may lose those of the last second)")
@@ -106,7 +112,7 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), endingSignals()...)
 	context.AfterFunc(ctx, stop) // a second one ends the program at once
 	defer stop()
-	c := sidecar.Config{Hosts: f.hosts, Origins: f.origins, Base: adapters.Options{Dir: f.dir}}
+	c := sidecar.Config{Hosts: f.hosts, Origins: f.origins, Base: adapters.Options{Dir: f.dir, Env: f.environment()}}
 	if f.agents {
 		c.Agents = &exchange.Config{}
 	}
@@ -154,6 +160,17 @@ func serveUntil(ctx context.Context, s *sidecar.Server, l net.Listener) error {
 	defer cancel()
 	err := s.Shutdown(limited)
 	return errors.Join(err, server.Shutdown(limited))
+}
+
+// environment returns the environment of the runtimes.
+func (f serveFlags) environment() []string {
+	env := proc.Environ(nil)
+	for _, name := range f.env {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
 
 // address returns where to listen. PORT is set by those who start many servers.

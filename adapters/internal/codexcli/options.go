@@ -11,25 +11,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/proc"
 )
 
 // Executable returns CODEX_PATH, or codex as found on the child's PATH.
 func Executable(env []string) string {
-	if env == nil {
-		env = os.Environ()
-	}
-	get := func(name string) (v string) {
-		for _, e := range env {
-			if s, ok := strings.CutPrefix(e, name+"="); ok {
-				v = s
-			}
-		}
-		return v
-	}
-	if p := get("CODEX_PATH"); p != "" {
+	if p := proc.Getenv(env, "CODEX_PATH"); p != "" {
 		return p
 	}
-	for _, dir := range filepath.SplitList(get("PATH")) {
+	for _, dir := range filepath.SplitList(proc.Getenv(env, "PATH")) {
 		p := filepath.Join(dir, "codex")
 		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
 			return p

@@ -6,18 +6,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/proc"
 )
 
 const executable = "opencode"
 
 // Program returns opencode as OPENCODE_PATH names it, or as found on the PATH of the child.
 func Program(env []string) string {
-	return cmp.Or(getenv(env, "OPENCODE_PATH"), programIn(getenv(env, "PATH")))
+	return cmp.Or(proc.Getenv(env, "OPENCODE_PATH"), programIn(proc.Getenv(env, "PATH")))
 }
 
 // configEnv is the variable with settings that the runtime adds to its own.
@@ -53,11 +53,8 @@ func Environment(o adapters.Options, permissions map[string]string) ([]string, e
 	if len(settings) == 0 {
 		return o.Env, nil
 	}
-	env := o.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	if getenv(env, configEnv) != "" {
+	env := proc.Environ(o.Env)
+	if proc.Getenv(env, configEnv) != "" {
 		return nil, fmt.Errorf("options: mcp, a mode that asks and a judge need %s, which the environment holds already", configEnv)
 	}
 	b, err := json.Marshal(settings, json.Deterministic(true))
@@ -65,19 +62,6 @@ func Environment(o adapters.Options, permissions map[string]string) ([]string, e
 		return nil, fmt.Errorf("mcp: %w", err)
 	}
 	return append(slices.Clip(env), configEnv+"="+string(b)), nil
-}
-
-// getenv returns a variable of the child's environment.
-func getenv(env []string, name string) (v string) {
-	if env == nil {
-		return os.Getenv(name)
-	}
-	for _, e := range env {
-		if s, ok := strings.CutPrefix(e, name+"="); ok {
-			v = s
-		}
-	}
-	return v
 }
 
 // programIn returns opencode as found on a PATH.
