@@ -100,7 +100,9 @@
 //
 // The server demands the token (Authorization: Bearer, or the cookie turnspec_token), a
 // Host that it serves, and, from browsers, an Origin that has this Host or is in
-// [Config.Origins]. Bodies, listeners and sessions are limited. It does not encrypt: put
+// [Config.Origins]. Bodies, listeners and sessions are limited. [Server.Serve] also limits
+// connections without the token, and ends within seconds whatever clients do; in an
+// http.Server of your own, set its timeouts. It does not encrypt: put
 // it behind a proxy that does before it listens on anything but loopback.
 //
 // A runtime runs what a model asks for, so it must not learn the token: with it, a model could

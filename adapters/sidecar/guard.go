@@ -14,25 +14,31 @@ import (
 const tokenCookie = "turnspec_token"
 
 // guard rejects requests that do not come from a client of this server, and limits
-// their bodies.
+// the size and the time of their bodies.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if !s.knownHost(r.Host) {
+			hangUp(w)
 			answerError(w, refuse(http.StatusForbidden, CodeForbidden, "the server is not known as %q: allow the host if it should be", r.Host))
 			return
 		}
 		if origin := r.Header.Get("Origin"); origin != "" && !s.knownOrigin(origin, r.Host) {
+			hangUp(w)
 			answerError(w, refuse(http.StatusForbidden, CodeForbidden, "pages of %q may not use this server: allow the origin if they should", origin))
 			return
 		}
 		// The page holds nothing of a session: it asks for the token.
 		if r.URL.Path != "/" && !s.authorized(r) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
+			hangUp(w)
 			answerError(w, refuse(http.StatusUnauthorized, CodeUnauthorized, "send the token of this server: Authorization: Bearer TOKEN"))
 			return
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, s.c.MaxBody)
+		if r.URL.Path != "/" {
+			authorizeConnection(r.Context())
+		}
+		r.Body = http.MaxBytesReader(w, limitBody(w, r.Body, s.c.BodyTimeout), s.c.MaxBody)
 		next.ServeHTTP(w, r)
 	})
 }

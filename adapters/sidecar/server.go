@@ -42,18 +42,24 @@ type Config struct {
 	Heartbeat    time.Duration // between comments in a stream: 15s
 	MaxLag       time.Duration // how late a live event may reach a listener: 30s
 	WriteTimeout time.Duration // how long one write to a listener may block: 30s
+	BodyTimeout  time.Duration // how long a client may take to send a request's body: 30s
 	MaxBody      int64         // bytes of a request's body: 1 MiB
 	MaxListeners int           // open streams: 10,000
 	MaxSessions  int           // sessions that run at once: 1,000
+	// MaxUnauthorized is how many connections Serve keeps that have not presented the token:
+	// 256.
+	MaxUnauthorized int
 }
 
 func (c Config) withDefaults() Config {
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
 	c.MaxLag = cmp.Or(c.MaxLag, 30*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	c.BodyTimeout = cmp.Or(c.BodyTimeout, 30*time.Second)
 	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
 	c.MaxListeners = cmp.Or(c.MaxListeners, 10_000)
 	c.MaxSessions = cmp.Or(c.MaxSessions, 1_000)
+	c.MaxUnauthorized = cmp.Or(c.MaxUnauthorized, 256)
 	return c
 }
 
@@ -87,6 +93,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // events. From its call on, new sessions and messages are refused. It returns when
 // nothing of the server runs any more, or when ctx is done.
 func (s *Server) Shutdown(ctx context.Context) error {
+	return errors.Join(s.endSessions(ctx), s.waitForStreams(ctx))
+}
+
+// endSessions refuses new sessions and messages, and ends all sessions.
+func (s *Server) endSessions(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.closed {
 		s.closed = true
@@ -110,13 +121,17 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		})
 	}
 	wg.Wait()
-	err := errors.Join(errors.Join(errs...), s.leave(ctx))
+	return errors.Join(errors.Join(errs...), s.leave(ctx))
+}
+
+// waitForStreams waits until no stream is open, after endSessions.
+func (s *Server) waitForStreams(ctx context.Context) error {
 	select {
 	case <-s.idle:
+		return nil
 	case <-ctx.Done():
-		err = errors.Join(err, ctx.Err())
+		return ctx.Err()
 	}
-	return err
 }
 
 // addStream counts a stream. The caller calls release when it ends.

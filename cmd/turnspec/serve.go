@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"os/signal"
@@ -29,9 +28,6 @@ import (
 
 // envToken is the variable that holds the token of a server.
 const envToken = "TURNSPEC_TOKEN"
-
-// shutdownLimit is how long sessions have to end after the first signal.
-const shutdownLimit = 20 * time.Second
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
@@ -143,23 +139,7 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 		return errors.Join(err, l.Close())
 	}
 	printServed(cmd.OutOrStdout(), "http://"+l.Addr().String(), c, where, len(f.runtimes) == 0)
-	return serveUntil(ctx, s, l)
-}
-
-// serveUntil serves until ctx is done, and then ends the sessions.
-func serveUntil(ctx context.Context, s *sidecar.Server, l net.Listener) error {
-	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done():
-	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownLimit)
-	defer cancel()
-	err := s.Shutdown(limited)
-	return errors.Join(err, server.Shutdown(limited))
+	return s.Serve(ctx, l)
 }
 
 // environment returns the environment of the runtimes.
