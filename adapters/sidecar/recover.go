@@ -28,7 +28,7 @@ const (
 // with the code crash. With RecoverResume, it then resumes each session that had a
 // running turn, in the folder and the permission mode that its events report. What they do
 // not hold, such as MCP servers, is that of Config.Base. Call it before the server serves,
-// and only if no other server uses the log. It returns the ids of the sessions that it ended.
+// and only if no other server uses the log, which sqlite.Log.Own makes sure of. It returns the ids of the sessions that it ended.
 func (s *Server) Recover(ctx context.Context, how Recovery) (ended []string, err error) {
 	infos, err := s.c.Log.Sessions(ctx)
 	if err != nil {

@@ -31,7 +31,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	tracked := newConnections(l, s.c.MaxUnauthorized)
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connectionKey{}, c) },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connectionKey{}, c)
+		},
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(tracked) }()

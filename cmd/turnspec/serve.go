@@ -19,6 +19,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 	"github.com/turnspec/turnspec/adapters/eventlog/window"
 	"github.com/turnspec/turnspec/adapters/exchange"
 	"github.com/turnspec/turnspec/adapters/proc"
@@ -66,7 +67,8 @@ SIGHUP end all sessions gently; a second one ends the program at once.
 Runtimes inherit the environment, except what configures Turnspec or its log: variables
 whose names begin with TURNSPEC_ or PG, and PORT. --env NAME lets them inherit one of these.
 
-Several servers may share a log in PostgreSQL or NATS JetStream. Each serves the history
+One server runs the sessions of a log in a file; a second one is refused. Several servers
+may share a log in PostgreSQL or NATS JetStream. Each serves the history
 and the events of all sessions; a request to the runtime of a session that another server
 runs is refused with the code "elsewhere" and that server's --url. If a server is killed,
 another ends its sessions, or resumes them, within one and a half times --lease.
@@ -135,10 +137,16 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w: choose another address with --listen", err)
 	}
-	if err := f.takeSessions(ctx, cmd.ErrOrStderr(), s, leases, "http://"+l.Addr().String()); err != nil {
+	address := "http://" + l.Addr().String()
+	if file, ok := log.(*sqlite.Log); ok {
+		if err := file.Own(cmp.Or(f.url, address)); err != nil {
+			return errors.Join(err, l.Close())
+		}
+	}
+	if err := f.takeSessions(ctx, cmd.ErrOrStderr(), s, leases, address); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	printServed(cmd.OutOrStdout(), "http://"+l.Addr().String(), c, where, len(f.runtimes) == 0)
+	printServed(cmd.OutOrStdout(), address, c, where, len(f.runtimes) == 0)
 	return s.Serve(ctx, l)
 }
 

@@ -33,6 +33,10 @@
 // Media are in the table media of the same file. While a turn runs, the row of its session in the table
 // sessions may lack the last 63 events.
 //
+// Any number of programs may append, but a session is run by one. A server that runs
+// sessions calls Own, and is refused if another one does: see OwnedError. FILE-owner
+// names the server that last did so.
+//
 // # Errors
 //
 // Errors wrap those of eventlog: ErrBusy, ErrFull, ErrReadOnly, ErrCorrupt,

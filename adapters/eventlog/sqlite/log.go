@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gofrs/flock"
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/turnspec/turnspec/adapters/eventlog"
@@ -47,6 +48,8 @@ type Log struct {
 	readers *sql.DB
 	writer  *writer // nil if read-only
 	copier  *copier // nil if read-only
+
+	ownerLock *flock.Flock // nil unless Own was called
 
 	changes notify.Notifier
 	watch   fileWatch
@@ -212,7 +215,7 @@ func (l *Log) Close() error {
 		if l.writer != nil { // last, because SQLite checkpoints when the last connection closes
 			l.err = errors.Join(l.err, explainError(l.path, "close", l.copier.closeConn()), explainError(l.path, "close", l.writer.closeConn()))
 		}
-		l.err = errors.Join(l.err, l.file.release())
+		l.err = errors.Join(l.err, l.file.release(), l.disown())
 	})
 	return l.err
 }
