@@ -110,6 +110,9 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), endingSignals()...)
 	context.AfterFunc(ctx, stop) // a second one ends the program at once
 	defer stop()
+	if err := hideProcess(); err != nil {
+		return err
+	}
 	c := sidecar.Config{Hosts: f.hosts, Origins: f.origins, Base: adapters.Options{Dir: f.dir, Env: f.environment()}}
 	if f.agents {
 		c.Agents = &exchange.Config{}

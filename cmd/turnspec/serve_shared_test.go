@@ -19,7 +19,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/eventlog/testserver"
 )
 
-// sharedServer is a `turnspec serve` that shares its log with others.
+// sharedServer is a `turnspec serve`, such as one that shares its log with others.
 type sharedServer struct {
 	t   *testing.T
 	cmd *exec.Cmd
@@ -28,8 +28,13 @@ type sharedServer struct {
 
 func startShared(t *testing.T, log string, args ...string) sharedServer {
 	t.Helper()
-	cmd := exec.Command("turnspec", append([]string{"serve", "--speed", "1000", "--no-token", "--lease", "3s", "--log", log}, args...)...)
-	cmd.Env, cmd.Stderr = append(os.Environ(), "PORT=0"), os.Stderr
+	return startServer(t, exec.Command("turnspec", append([]string{"serve", "--speed", "1000", "--no-token", "--lease", "3s", "--log", log}, args...)...))
+}
+
+// startServer starts a `turnspec serve`, and returns when it listens.
+func startServer(t *testing.T, cmd *exec.Cmd, env ...string) sharedServer {
+	t.Helper()
+	cmd.Env, cmd.Stderr = append(append(os.Environ(), "PORT=0"), env...), os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
