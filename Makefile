@@ -199,4 +199,4 @@ $(NFPM):
 
 .PHONY: clean
 clean: ## remove everything that was built and installed here
-	rm -rf bin dist docs fixtures/corpus.packed .tmp .runtimes
+	rm -rf bin dist docs .tmp .runtimes

@@ -1,24 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-
-	"github.com/turnspec/turnspec/fixtures"
 )
-
-// packCorpus writes the archive that programs built with the tag packed embed.
-func (r *release) packCorpus() error {
-	var b bytes.Buffer
-	if err := fixtures.Pack(&b, fixtures.Embedded().FS); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(r.Source, "fixtures", "corpus.packed"), b.Bytes(), 0o644)
-}
 
 // compile builds the program for a target. Nothing of this machine is in it: neither
 // its paths nor the variables that choose other instructions or libraries.
@@ -27,7 +15,7 @@ func (r *release) compile(t target) ([]byte, error) {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command("go", "build", "-tags", "packed", "-trimpath", "-buildvcs=false",
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", fmt.Sprintf("-s -w -buildid= -X main.version=%s -X main.commit=%s", r.Version, r.Commit), "-o", out, "./cmd/turnspec")
 	cmd.Dir = r.Source
 	if !filepath.IsAbs(out) {

@@ -105,9 +105,6 @@ func (r *release) build(targets []target, nfpm string, out io.Writer) error {
 	if err := os.RemoveAll(r.Out); err != nil {
 		return err
 	}
-	if err := r.packCorpus(); err != nil {
-		return err
-	}
 	for _, t := range targets {
 		fmt.Fprintln(out, "building", t)
 		binary, err := r.compile(t)

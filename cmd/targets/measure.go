@@ -76,7 +76,7 @@ func (w *work) clone(dir, commit string) error {
 	return err
 }
 
-// release builds the program as cmd/dist does, with a packed corpus, and measures it.
+// release builds the program as cmd/dist does, and measures it.
 func (w *work) release(dir string, f *figures) error {
 	platform := runtime.GOOS + "/" + runtime.GOARCH
 	if _, err := w.do(dir, nil, "go", "run", "./cmd/dist", "--targets", platform, "--out", ".tmp/dist"); err != nil {

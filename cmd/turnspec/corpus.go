@@ -39,23 +39,32 @@ func openCorpus(dir string) (fixtures.Corpus, error) {
 	return c, nil
 }
 
-// corpusOnDisk returns the folder to write recordings and goldens to: dir, or the
-// folder fixtures in the working directory or above it.
+// corpusOnDisk returns the folder to write recordings and goldens to, and its corpus.
 func corpusOnDisk(dir string) (string, fixtures.Corpus, error) {
-	if dir == "" {
-		wd, err := os.Getwd()
-		if err != nil {
-			return "", fixtures.Corpus{}, err
-		}
-		if dir = upward(wd); dir == "" {
-			return "", fixtures.Corpus{}, errors.New("no folder fixtures/scenarios here or above: run this in a clone, or name the folder with --corpus")
-		}
-		if rel, err := filepath.Rel(wd, dir); err == nil {
-			dir = rel
-		}
+	dir, err := corpusFolder(dir)
+	if err != nil {
+		return "", fixtures.Corpus{}, err
 	}
 	c, err := openCorpus(dir)
 	return dir, c, err
+}
+
+// corpusFolder returns dir, or the folder fixtures in the working directory or above it.
+func corpusFolder(dir string) (string, error) {
+	if dir != "" {
+		return dir, nil
+	}
+	wd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	if dir = upward(wd); dir == "" {
+		return "", errors.New("no folder fixtures/scenarios here or above: run this in a clone, or name the folder with --corpus")
+	}
+	if rel, err := filepath.Rel(wd, dir); err == nil {
+		dir = rel
+	}
+	return dir, nil
 }
 
 func upward(dir string) string {

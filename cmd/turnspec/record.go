@@ -98,7 +98,11 @@ Exit codes: 0 recorded or equal, 1 a recording differs, 2 a recording failed; wi
 					return err
 				}
 			} else if n := min(jobs, todo.size()); n > 1 {
-				return recordInWorkers(ctx, cmd, n, todo.size())
+				err := recordInWorkers(ctx, cmd, n, todo.size())
+				if !check {
+					err = errors.Join(err, packAgain(cmd.OutOrStdout(), disk))
+				}
+				return err
 			}
 			if err := enter(ctx, isolate.Enter); err != nil {
 				return err
@@ -106,7 +110,11 @@ Exit codes: 0 recorded or equal, 1 a recording differs, 2 a recording failed; wi
 			for _, line := range slices.Concat(isolate.Report(), []string{isolate.ReportTmp()}, missing) {
 				fmt.Fprintln(cmd.ErrOrStderr(), line)
 			}
-			return record(ctx, cmd.OutOrStdout(), todo)
+			err = record(ctx, cmd.OutOrStdout(), todo)
+			if part == "" && !check { // a worker's parent packs
+				err = errors.Join(err, packAgain(cmd.OutOrStdout(), disk))
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()

@@ -69,6 +69,9 @@ Exit codes: 0 done or equal, 1 they differ, 2 they cannot be read.`,
 						return err
 					}
 					fmt.Fprintln(out, "wrote", file)
+					if err := packAgain(out, disk); err != nil {
+						return err
+					}
 					continue
 				}
 				stored, err := corpus.Schema(rt.Name, rt.Version)

@@ -66,9 +66,10 @@ Exit codes: 0 all goldens are written, 1 a case was refused, 2 update could not 
 					return err
 				}
 			}
-			return updateGoldens(ctx, cmd, corpus, args, places, func(id string) string {
+			err = updateGoldens(ctx, cmd, corpus, args, places, func(id string) string {
 				return filepath.Join(dir, filepath.FromSlash(id)+".golden")
 			})
+			return errors.Join(err, packAgain(cmd.OutOrStdout(), dir))
 		},
 	}
 	cmd.Flags().StringVar(&dir, "corpus", "", "folder with scenarios and cases (default: fixtures, here or above)")
