@@ -23,13 +23,6 @@ func addShell() {
 	addPrograms(program{class: judged, judge: judgeShell}, "sh bash dash ash zsh")
 }
 
-// hasCommandSubscript reports whether a word, used as the name of a variable, runs a
-// command: shells evaluate subscripts.
-func hasCommandSubscript(f field) bool {
-	i := strings.IndexByte(f.text, '[')
-	return f.known && i >= 0 && strings.ContainsAny(f.text[i:], "$`")
-}
-
 // judgeChangeDir follows cd. If cd fails, the folder stays the same.
 func judgeChangeDir(j *judgement, n *Node, c *command) flow {
 	j.moved = true
@@ -99,11 +92,14 @@ func judgeTest(_ *judgement, n *Node, c *command) flow {
 		if f.splits || f.glob {
 			n.deny("unknown words may be an operator that runs a subscript; quotes keep them one word")
 		}
-		if hasCommandSubscript(f) {
-			n.deny("a subscript that runs a command")
+		if i == 0 || c.args[i-1].known && c.args[i-1].text != "-v" && c.args[i-1].text != "-R" {
+			continue
 		}
-		if i > 0 && !f.known && (!c.args[i-1].known || c.args[i-1].text == "-v" || c.args[i-1].text == "-R") {
+		switch {
+		case !f.known:
 			n.deny("the variable is unknown, and a subscript may run a command")
+		case strings.Contains(f.text, "["):
+			n.deny("a subscript that may run a command")
 		}
 	}
 	return sameFlow(c.st)

@@ -60,12 +60,10 @@ func (j *judgement) judgeFor(n *Node, c *syntax.ForClause, st state) state {
 		p := n.addPart(WhatVariable, j.source(l))
 		j.judgeName(p, l.Name.Value, false)
 		for _, f := range j.expandWords(p, l.Items, st) {
-			if !f.known || !isNumber(f.text) {
-				j.tainted[l.Name.Value] = true
-			}
+			j.noteValue(p, l.Name.Value, f.known && isNumber(f.text))
 		}
 		if !l.InPos.IsValid() {
-			j.tainted[l.Name.Value] = true // the arguments
+			j.noteValue(p, l.Name.Value, false) // the arguments
 		}
 		p.allow("a variable of the shell")
 	case *syntax.CStyleLoop:

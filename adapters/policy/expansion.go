@@ -90,7 +90,7 @@ func (j *judgement) judgeParam(n *Node, p *syntax.ParamExp, st state) {
 		switch e.Op {
 		case syntax.AssignUnset, syntax.AssignUnsetOrNull:
 			j.judgeName(n, name, false)
-			j.tainted[name] = true
+			j.noteValue(n, name, false)
 		case syntax.OtherParamOps:
 			if op := e.Word.Lit(); len(op) != 1 || strings.Trim(op, "QULuEAKka") != "" {
 				deny("it may run what the variable holds")
@@ -108,9 +108,15 @@ func (j *judgement) judgeArith(n *Node, x syntax.ArithmExpr, st state) {
 	switch x := x.(type) {
 	case nil:
 	case *syntax.BinaryArithm:
+		if x.Op == syntax.Assgn {
+			j.noteCount(x.X)
+		}
 		j.judgeArith(n, x.X, st)
 		j.judgeArith(n, x.Y, st)
 	case *syntax.UnaryArithm:
+		if x.Op == syntax.Inc || x.Op == syntax.Dec {
+			j.noteCount(x.X)
+		}
 		j.judgeArith(n, x.X, st)
 	case *syntax.ParenArithm:
 		j.judgeArith(n, x.X, st)
@@ -123,6 +129,13 @@ func (j *judgement) judgeArith(n *Node, x syntax.ArithmExpr, st state) {
 		}
 	default:
 		n.addPart(WhatSyntax, j.source(x)).deny("arithmetic of another shell")
+	}
+}
+
+// noteCount remembers that arithmetic assigns a number to a variable.
+func (j *judgement) noteCount(x syntax.ArithmExpr) {
+	if w, ok := x.(*syntax.Word); ok && syntax.ValidName(w.Lit()) {
+		j.numeric[w.Lit()] = true
 	}
 }
 
@@ -162,15 +175,16 @@ func (j *judgement) noteCounted(n *Node, s string) bool {
 	if syntax.ValidName(s) {
 		j.judgeName(n, s, false)
 		j.counted[s] = true
-		return true
+		return !matchesAny(textVariables, s)
 	}
 	return s != "" && s[0] >= '0' && s[0] <= '9' && strings.Trim(s, "0123456789abcdefABCDEFxX#@_ghijklmnopqrstuvwyzGHIJKLMNOPQRSTUVWYZ") == ""
 }
 
-// denyTaintedArith denies names in arithmetic whose values may be more than numbers.
+// denyTaintedArith denies names in arithmetic whose values may be more than numbers: the
+// name of another variable is enough.
 func (j *judgement) denyTaintedArith(n *Node) {
 	for _, name := range slices.Sorted(maps.Keys(j.counted)) {
-		if j.tainted[name] {
+		if j.tainted[name] || !j.numeric[name] && !matchesAny(numberVariables, name) {
 			n.addPart(WhatVariable, name).deny("arithmetic with an unknown value, which may run a command")
 		}
 	}
@@ -191,7 +205,7 @@ func (j *judgement) judgeAssign(n *Node, a *syntax.Assign, st state, env bool) {
 		j.judgeArith(v, a.Index, st)
 	}
 	if a.Array != nil {
-		j.tainted[name] = true
+		j.noteValue(v, name, false)
 		for _, e := range a.Array.Elems {
 			if e.Index != nil {
 				j.judgeArith(v, e.Index, st)
@@ -199,8 +213,8 @@ func (j *judgement) judgeAssign(n *Node, a *syntax.Assign, st state, env bool) {
 			j.judgeWord(v, e.Value, st)
 		}
 	}
-	if a.Value != nil && !j.judgeNumeric(v, a.Value, st) {
-		j.tainted[name] = true
+	if a.Value != nil {
+		j.noteValue(v, name, j.judgeNumeric(v, a.Value, st))
 	}
 	v.allow("a variable of the shell")
 }

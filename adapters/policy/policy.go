@@ -121,10 +121,11 @@ type judgement struct {
 	roaming    map[string]bool    // functions that change the folder
 	counted    map[string]bool    // variables used in arithmetic
 	tainted    map[string]bool    // variables that may hold more than a number
+	numeric    map[string]bool    // variables that the command sets to a number
 }
 
 func (p *Policy) newJudgement(c adapters.Call) *judgement {
-	j := &judgement{Policy: p, dir: c.Dir, roaming: map[string]bool{}, counted: map[string]bool{}, tainted: map[string]bool{}}
+	j := &judgement{Policy: p, dir: c.Dir, roaming: map[string]bool{}, counted: map[string]bool{}, tainted: map[string]bool{}, numeric: map[string]bool{}}
 	roots := p.Roots
 	if len(roots) == 0 && filepath.IsAbs(c.Dir) {
 		roots = []string{c.Dir}

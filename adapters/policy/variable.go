@@ -28,6 +28,20 @@ var harmlessVariables = strings.Fields(`
 	RUST_BACKTRACE RUST_LOG CGO_ENABLED GOOS GOARCH GOARM GOAMD64 GOMAXPROCS GOGC GOMEMLIMIT GODEBUG GOTRACEBACK GOEXPERIMENT
 	TEST_* PORT HOST LOG_LEVEL DEBIAN_FRONTEND SOURCE_DATE_EPOCH`)
 
+// numberVariables are the variables that hold only numbers, unless a command assigns
+// something else. Shells evaluate a text that is assigned to one of them: bash to those
+// with the attribute integer, some of which get it when they are first read, and zsh to
+// most.
+var numberVariables = strings.Fields(`
+	RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME LINENO OPTIND OPTERR HISTCMD UID EUID GID EGID PPID SHLVL GROUPS PIPESTATUS COLUMNS LINES
+	TMOUT MAILCHECK FUNCNEST SAVEHIST ERRNO KEYTIMEOUT LISTMAX LOGCHECK BAUD TTYIDLE DIRSTACKSIZE`)
+
+// textVariables are patterns of variables that a shell or its environment sets to texts
+// of any kind, so they never count as numbers, whatever a command assigns to them.
+var textVariables = strings.Fields(`
+	_ REPLY MAPFILE OPTARG COPROC* FUNCNAME HOST* MACHTYPE OSTYPE VENDOR READLINE_* COMP_* COMPREPLY
+	argv match MATCH reply status pipestatus TERM* USER* LOGNAME LANG* LC_* TZ MAIL* DISPLAY COLORTERM EDITOR`)
+
 func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		ok, _ := path.Match(p, name)
@@ -54,7 +68,19 @@ func (j *judgement) judgeAssigned(n *Node, f field, text bool) {
 	}
 	j.judgeName(n, f.text, false)
 	if text {
-		j.tainted[f.text] = true
+		j.noteValue(n, f.text, false)
+	}
+}
+
+// noteValue remembers whether a variable is set to a number or to any text.
+func (j *judgement) noteValue(n *Node, name string, number bool) {
+	if number {
+		j.numeric[name] = true
+		return
+	}
+	j.tainted[name] = true
+	if matchesAny(numberVariables, name) {
+		n.deny("a shell evaluates what is assigned to " + name + ", which may run a command")
 	}
 }
 

@@ -109,7 +109,7 @@ func judgeEnv(j *judgement, n *Node, c *command) flow {
 		words = words[1:]
 	}
 	for len(words) > 0 {
-		name, _, ok := strings.Cut(words[0].text+words[0].prefix, "=")
+		name, value, ok := strings.Cut(words[0].text+words[0].prefix, "=")
 		if !ok {
 			break
 		}
@@ -117,6 +117,7 @@ func judgeEnv(j *judgement, n *Node, c *command) flow {
 			n.deny("the program is unknown")
 		}
 		j.judgeName(n, name, true)
+		j.noteValue(n, name, words[0].known && isNumber(value))
 		words = words[1:]
 	}
 	return j.judgeInner(n, &inner, got, words)
