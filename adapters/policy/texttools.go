@@ -140,43 +140,42 @@ func judgeAwk(j *judgement, n *Node, c *command) flow {
 		}
 		files = files[1:]
 	}
+	for _, f := range files {
+		if strings.HasPrefix(f.text+f.prefix, "/inet") {
+			j.softDeny(n, c, "gawk connects to a network")
+		}
+	}
 	j.judgeOperands(n, readsAll, files, c.st)
 	n.allow("it prints")
 	return sameFlow(c.st)
 }
 
 // awkProblem returns why a program is not harmless, or "". It does not parse the program:
-// any text that might run, write or read something is enough.
+// any text that might run, write or read something is enough. A comment may hide braces,
+// and an escaped line end may cut a word, so it rejects both.
 func awkProblem(f field) string {
 	if !f.known {
 		return "unknown program"
 	}
-	text, depth := f.text, 0
-	for _, w := range []string{"system", "getline", "@", "ARGV", "printf >", "print >", "close", "/inet"} {
-		if strings.Contains(text, w) {
+	for _, w := range []string{"system", "getline", "@", "ARGV", "SYMTAB", "close", "fflush", "/inet", "#", "\\\n"} {
+		if strings.Contains(f.text, w) {
 			return "the program may run or read something: " + w
 		}
 	}
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
+	text := strings.NewReplacer("||", "", ">=", "").Replace(f.text)
+	if strings.Contains(text, "|") {
+		return "the program may run another program: |"
+	}
+	// Outside of braces > is a comparison. A string or a pattern may hide a brace.
+	depth := 0
+	for _, c := range text {
+		switch c {
 		case '{':
 			depth++
 		case '}':
 			depth--
-		case '|':
-			if i+1 < len(text) && text[i+1] == '|' {
-				i++
-				continue
-			}
-			return "the program may run another program: |"
 		case '>':
-			// Outside of braces it is a comparison. A brace in a string or a
-			// pattern makes the depth uncertain; then > is denied everywhere.
-			if i+1 < len(text) && text[i+1] == '=' && (i+2 >= len(text) || text[i+2] != '=') {
-				i++
-				continue
-			}
-			if depth != 0 || strings.ContainsAny(text, "\"/\\") {
+			if depth != 0 || strings.ContainsAny(f.text, "\"/\\") {
 				return "the program may write a file: >"
 			}
 		}
