@@ -68,7 +68,9 @@ func init() { //nolint:gochecknoinits // judges refer to the table that holds th
 	addPrograms(program{options: "dDiw: --decode --ignore-garbage --wrap:"}, "base64 base32")
 	addPrograms(program{args: nothing, options: "fnp!"}, "wait") // -p sets a variable
 	addPrograms(program{options: "ezirn: o> --output> --random-source< --echo --head-count: --input-range: --zero-terminated --repeat"}, "shuf")
-	addPrograms(program{options: "adflxCDFspughiDANXQnqvtcUrSJIP: L: o> --noreport --dirsfirst --gitignore --prune --filelimit: --du --si --charset: --inodes --device --timefmt: --sort: --matchdirs --info --fromfile --filesfirst --ignore-case"}, "tree")
+	// tree takes the value of a short option from the next word even within a cluster, so -L,
+	// -P and -I are listed without values; -o and -R write.
+	addPrograms(program{options: "adflxCDFspughiDANXQnqvtcUrSJIPL --noreport --dirsfirst --gitignore --prune --filelimit: --du --si --charset: --inodes --device --timefmt: --sort: --matchdirs --info --fromfile --filesfirst --ignore-case"}, "tree")
 	addPrograms(program{options: "bikLhrsSzZ0e: F: m< f< P: --mime --mime-type --mime-encoding --brief --dereference --no-dereference --compile! C! --uncompress --extension --separator:"}, "file")
 	addPrograms(program{args: readsAfterFirst, options: `nNiIsSvwxlLcFPoHhqUup0bA: B: C: e: g: m: t: T: M: j: d: r: f< E: --pre! --pre-glob: --hostname-bin! --search-zip! --files --hidden --glob: --iglob: --type: --type-not:
 		--ignore-case --smart-case --line-number --no-line-number --count --count-matches --files-with-matches --files-without-match --fixed-strings --word-regexp --invert-match --only-matching --multiline --multiline-dotall
@@ -81,7 +83,7 @@ func init() { //nolint:gochecknoinits // judges refer to the table that holds th
 	addPrograms(program{args: writesAll, options: "pv --parents --verbose --ignore-fail-on-non-empty"}, "rmdir")
 	addPrograms(program{args: writesAll, options: "acmhfd: t: r< --date: --reference< --time: --no-create --no-dereference"}, "touch")
 	addPrograms(program{args: writesAll, options: "cos: r< --size: --no-create --io-blocks --reference<"}, "truncate")
-	addPrograms(program{args: writesAll, options: "cdfklnqtvN123456789S: --stdout --decompress --force --keep --list --quiet --test --verbose --best --fast --no-name --name --suffix:"}, "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd")
+	addPrograms(program{judge: judgeCompress}, "gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd")
 	addPrograms(program{args: writesAll, judge: judgeRemove}, "rm unlink")
 	addPrograms(program{args: writesLast, judge: judgeCopy}, "cp mv ln install")
 	addPrograms(program{judge: judgeMktemp}, "mktemp")

@@ -108,8 +108,8 @@ func judgeSed(j *judgement, n *Node, c *command) flow {
 			scripts = append(scripts, literalField(""))
 		case "-i", "--in-place":
 			kind = writesAll
-			if strings.Contains(o.value.text, "/") || !o.value.known && o.value.src != "" {
-				n.deny("the backup folder is unknown")
+			if strings.ContainsAny(o.value.text, "/*") || !o.value.known && o.value.src != "" {
+				n.deny("the name of the backup is unknown")
 			}
 		}
 	}

@@ -251,7 +251,7 @@ var modules = []string{"pytest", "unittest", "pip", "venv", "mypy", "ruff", "bla
 func judgeInterpreter(j *judgement, n *Node, c *command) flow {
 	table := "+ bBdEhIOqsSuvVxPW: X: c! m: i! --version --help"
 	if c.name == "node" {
-		table = "+ vhct e! p! r! i! --version --help --test --watch --check --no-warnings --enable-source-maps --experimental-strip-types --max-old-space-size? --trace-warnings --test-name-pattern? --test-reporter? --test-only"
+		table = "+ vhct e! p! r! i! --version --help --test --watch --check --no-warnings --enable-source-maps --experimental-strip-types --max-old-space-size? --trace-warnings --test-name-pattern? --test-only"
 	}
 	got := parseOptions(table, c.args)
 	for _, o := range got.options {

@@ -30,8 +30,10 @@ func (j *judgement) denyRemovingRoots(n *Node, f field, st state) {
 	}
 }
 
-const copyOptions = `abdfHiLlnPpRrsTuvxZS: t> m: g: o: --archive --backup? --force --interactive --link --no-clobber --no-dereference --dereference --recursive --symbolic-link
-	--target-directory> --no-target-directory --update? --verbose --preserve? --parents --reflink? --sparse: --relative --logical --physical --suffix: --mode: --strip-trailing-slashes`
+// copyOptions has no suffix for backups, which could give a backup any name, and no
+// --parents, which writes below the named folder.
+const copyOptions = `abdfHiLlnPpRrsTuvxZt> m: g: o: --archive --backup? --force --interactive --link --no-clobber --no-dereference --dereference --recursive --symbolic-link
+	--target-directory> --no-target-directory --update? --verbose --preserve? --reflink? --sparse: --relative --logical --physical --mode: --strip-trailing-slashes`
 
 // judgeCopy judges cp, mv, ln and install. The last operand is written, and for mv the
 // others too. A link must not lead out of the workspace, because a later write would
@@ -115,13 +117,39 @@ func (j *judgement) judgeLinks(n *Node, c *command, got parsed, symbolic bool) {
 	}
 }
 
+// judgeCompress judges gzip and its kin. They write a file next to each operand. A
+// decompressed file loses its ending, so its name may be a protected one.
+func judgeCompress(j *judgement, n *Node, c *command) flow {
+	got := parseOptions("cdfklnqtv123456789 --stdout --decompress --force --keep --list --quiet --test --verbose --best --fast --no-name", c.args)
+	j.judgeOptions(n, c, got)
+	j.judgeOperands(n, writesAll, got.operands, c.st)
+	if strings.Contains(c.name, "un") || got.hasOption("-d", "--decompress") {
+		for _, f := range got.operands {
+			if !f.known {
+				n.deny("the files that it writes are unknown")
+			}
+			if ext := path.Ext(f.text); ext != "" {
+				j.judgeOperand(n, writes, literalField(strings.TrimSuffix(f.text, ext)), c.st)
+			}
+		}
+	}
+	n.allow("it writes what it names")
+	return sameFlow(c.st)
+}
+
 // judgeMktemp judges mktemp, which writes to /tmp unless an operand names a path.
 func judgeMktemp(j *judgement, n *Node, c *command) flow {
-	got := parseOptions("dqut p> --directory --dry-run --quiet --suffix: --tmpdir?", c.args)
+	got := parseOptions("dqut p> --directory --dry-run --quiet --suffix:", c.args)
 	j.judgeOptions(n, c, got)
 	switch {
 	case got.hasOption("-u", "--dry-run"):
-	case got.hasOption("-p") || len(got.operands) > 0 && !got.hasOption("-t", "--tmpdir"):
+	case got.hasOption("-p"):
+		for _, f := range got.operands {
+			if !f.known || strings.Contains(f.text, "/") {
+				n.deny("the file is unknown")
+			}
+		}
+	case len(got.operands) > 0 && !got.hasOption("-t"):
 		j.judgeOperands(n, writesAll, got.operands, c.st)
 	default:
 		j.judgeOperand(n, writes, literalField("/tmp/x"), c.st)
@@ -149,10 +177,10 @@ func judgeUniq(j *judgement, n *Node, c *command) flow {
 	return sameFlow(c.st)
 }
 
-const tarOptions = `cxtruAvzjJZpkmWUOhSolsnBidaf: C: T! X< b: g: K: N: V: L: H: M! F! I! P! --create --extract --get --list --append --update --verbose --gzip --bzip2 --xz --zstd --file: --directory:
+const tarOptions = `cxtruAvzjJZpkmWUOhSolsnBidaf: C: T! X< b: g! K: N: V: L! H: M! F! I! P! --create --extract --get --list --append --update --verbose --gzip --bzip2 --xz --zstd --file: --directory:
 	--strip-components: --exclude: --exclude-from< --files-from! --no-same-owner --same-permissions --preserve-permissions --keep-old-files --overwrite --wildcards --one-file-system --sort: --mtime: --owner: --group:
 	--numeric-owner --format: --transform: --xform: --null --no-recursion --dereference --auto-compress --totals? --to-stdout --checkpoint? --checkpoint-action! --to-command! --use-compress-program! --rsh-command! --rmt-command!
-	--info-script! --new-volume-script! --absolute-names! --multi-volume! --listed-incremental: --exclude-vcs --anchored --no-anchored`
+	--info-script! --new-volume-script! --absolute-names! --multi-volume! --tape-length! --listed-incremental! --index-file! --volno-file! --exclude-vcs --anchored --no-anchored`
 
 // judgeTar judges tar. An archive with a colon in its name is on another machine, and
 // --transform may run a program with its flag e.
