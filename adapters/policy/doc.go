@@ -87,8 +87,8 @@
 //
 // Symlinks and .. are resolved in the part of a path that exists; the rest is taken
 // literally. Writes must be in the roots, and outside of what controls the agent
-// itself: .git, .claude, .codex, .mcp.json. With ConfineReads, reads must be in the
-// roots too.
+// itself: .git, .claude, .mcp.json, .codex, .opencode, opencode.json, opencode.jsonc and
+// .pi, in any folder. With ConfineReads, reads must be in the roots too.
 //
 // This holds for the paths that a command names. If the names are unknown, as in
 // cp -r x/. . and tar x over a root, the command is denied; into a folder below, an

@@ -245,7 +245,7 @@ func (r *repositoryReader) readInclude(repo *gitRepository, file, to string, dep
 		to = filepath.Dir(file) + "/" + to
 	}
 	place, err := resolvePath(to)
-	if err != nil || r.inRoots(place) && isProtected(r.relToRoot(place)) == "" {
+	if err != nil || r.isWritable(place) {
 		r.noteReason(file, "it includes another file: "+to)
 		return
 	}
@@ -256,7 +256,8 @@ func (r *repositoryReader) readInclude(repo *gitRepository, file, to string, dep
 // because they refresh the index. The other hooks of a .git folder, which agents cannot
 // write, are the user's; those of any other folder in the workspace came with it.
 func (r *repositoryReader) readHooks(repo *gitRepository) {
-	own := r.inRoots(repo.dir) && isProtected(r.relToRoot(repo.dir)) == ""
+	_, program := controlFile(r.relToRoot(repo.dir))
+	own := r.inRoots(repo.dir) && program != "git"
 	if own && (exists(filepath.Join(repo.dir, "rebase-merge")) || exists(filepath.Join(repo.dir, "rebase-apply"))) && !r.readOnly {
 		r.noteReason(repo.dir, "a rebase that may run commands")
 	}

@@ -79,19 +79,37 @@ func isInside(path, root string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
 }
 
-// protected are the names of what controls the agent itself: settings, hooks,
-// permissions. Case is ignored, because some file systems ignore it.
-var protected = []string{".git", ".claude", ".codex", ".mcp.json"}
+// controlFiles are the names of files and folders with settings, hooks and permissions
+// of the agent itself, each with the program that reads it. Case is ignored, because some
+// file systems ignore it.
+var controlFiles = []struct{ name, program string }{
+	{".git", "git"},
+	{".claude", "Claude Code"},
+	{".mcp.json", "Claude Code"},
+	{".codex", "Codex"},
+	{".opencode", "OpenCode"},
+	{"opencode.json", "OpenCode"},
+	{"opencode.jsonc", "OpenCode"},
+	{".pi", "Pi"},
+}
 
-func isProtected(path string) string {
+// controlFile returns the first part of a path that is a control file, and the program
+// that reads it. It returns "" if there is none.
+func controlFile(path string) (name, program string) {
 	for c := range strings.SplitSeq(path, "/") {
-		for _, p := range protected {
-			if strings.EqualFold(c, p) {
-				return c
+		for _, f := range controlFiles {
+			if strings.EqualFold(c, f.name) {
+				return c, f.program
 			}
 		}
 	}
-	return ""
+	return "", ""
+}
+
+// isWritable reports whether an agent may write to a resolved path.
+func (j *judgement) isWritable(place string) bool {
+	name, _ := controlFile(j.relToRoot(place))
+	return j.inRoots(place) && name == ""
 }
 
 // expandHome replaces a leading ~ with the home folder. It returns false if that folder
@@ -162,12 +180,12 @@ func (j *judgement) judgePath(n *Node, a access, tool, path string, dirs []strin
 
 // judgeResolved judges an access to a resolved path.
 func (j *judgement) judgeResolved(p *Node, a access, tool, place string) {
-	name := isProtected(j.relToRoot(place))
+	name, program := controlFile(j.relToRoot(place))
 	switch {
 	case a == writes && !j.inRoots(place):
 		p.deny("a write outside of the workspace: " + place)
 	case a == writes && name != "":
-		p.deny("a write to " + name + ", which decides what runs: " + place)
+		p.deny("a write to " + name + " of " + program + ", which decides what runs: " + place)
 	case a == writes && j.modeOrDefault() == Planner:
 		p.deny("a planner does not write")
 	case a == reads && j.ConfineReads && !j.inRoots(place):
