@@ -93,11 +93,16 @@ func (j *judgement) judgeProgram(n *Node, p *program, c *command) flow {
 	case builds:
 		j.judgeBuild(n, c)
 	}
+	out := sameFlow(c.st)
 	if p.judge != nil {
-		return p.judge(j, n, c)
+		out = p.judge(j, n, c)
+	} else {
+		j.judgePlain(n, p, c)
 	}
-	j.judgePlain(n, p, c)
-	return sameFlow(c.st)
+	if p.class == builds {
+		j.judgePlaces(n, c)
+	}
+	return out
 }
 
 // judgeBuild judges a command that runs code of the workspace.

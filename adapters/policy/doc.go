@@ -90,6 +90,11 @@
 // itself: .git, .claude, .mcp.json, .codex, .opencode, opencode.json, opencode.jsonc and
 // .pi, in any folder. With ConfineReads, reads must be in the roots too.
 //
+// Tools that run the code of the workspace may do anything there, so each of their words
+// that may be a path must be in the roots too, and must not be a control file. If one is
+// unknown, or an address, the command is unknown. A remote of git is judged likewise: its
+// name is allowed, because the settings of the repository say where it is.
+//
 // This holds for the paths that a command names. If the names are unknown, as in
 // cp -r x/. . and tar x over a root, the command is denied; into a folder below, an
 // archive may unpack anything. The policy does not look at the files that git restores

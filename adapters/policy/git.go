@@ -88,18 +88,18 @@ var gitWrites = strings.Fields("add commit push pull fetch stash merge rebase ch
 // gitValues are the options that take the next word: long ones for all subcommands, and
 // short ones by subcommand. If one is missing here, its value is judged as an option.
 var gitValues = strings.Fields(`--message --file --author --date --max-count --since --until --after --before --grep --onto --strategy --strategy-option --cleanup
-	--reuse-message --trailer --fixup --squash`)
+	--reuse-message --trailer --fixup --squash --depth --deepen --shallow-since --shallow-exclude --refmap --jobs --negotiation-tip --server-option --push-option`)
 
 var gitShort = map[string]string{
 	"commit": "mFCt", "merge": "mFsX", "tag": "mF", "stash": "m", "notes": "mF", "log": "nSGL", "show": "nSGL", "checkout": "bB", "switch": "cC",
-	"cherry-pick": "m", "revert": "m", "rebase": "xsX", "push": "o", "blame": "L", "grep": "efABCm", "shortlog": "n",
+	"cherry-pick": "m", "revert": "m", "rebase": "xsX", "push": "o", "fetch": "jo", "pull": "josX", "blame": "L", "grep": "efABCm", "shortlog": "n",
 }
 
 // gitHarmfulOptions are the options that run a program or leave the repository, each
 // with its subcommands ("" for any). Long names may be abbreviated.
 var gitHarmfulOptions = map[string]string{
 	"--ext-diff": "", "--open-files-in-pager": "", "--upload-pack": "", "--receive-pack": "", "--exec": "", "--extcmd": "", "--output": "", "--no-index": "",
-	"--template": "init", "--separate-git-dir": "init", "--hard": "reset", "--contents": "blame", "--gpg-sign": "commit merge rebase revert cherry-pick tag",
+	"--repo": "push", "--template": "init", "--separate-git-dir": "init", "--hard": "reset", "--contents": "blame", "--gpg-sign": "commit merge rebase revert cherry-pick tag",
 	"--edit": "commit merge revert cherry-pick config notes tag", "--interactive": "add rebase commit", "--patch": "add checkout restore reset stash commit",
 }
 
@@ -132,10 +132,8 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 			}
 		}
 	}
-	for _, a := range args {
-		if strings.Contains(a.text+a.prefix, "::") && slices.Contains([]string{"push", "pull", "fetch", "remote"}, g.name) {
-			n.deny("an address that runs a program: " + a.src)
-		}
+	if slices.Contains([]string{"push", "pull", "fetch", "remote"}, g.name) {
+		g.judgeRemotes(j, n, args)
 	}
 	if read {
 		n.allow("it changes nothing")
@@ -300,6 +298,25 @@ func (g *gitCommand) judgeRunner(j *judgement, n *Node) {
 		n.allow("it changes nothing")
 	default:
 		j.softDeny(n, &g.command, "git "+g.name+" runs other programs")
+	}
+}
+
+// judgeRemotes judges the words that may be a remote. The name of a remote is the user's
+// choice, because only the settings of the repository say where it is. An address is
+// that of the command, as for curl.
+func (g *gitCommand) judgeRemotes(j *judgement, n *Node, args []field) {
+	for i, a := range args {
+		text, first := a.text+a.prefix, i == 0 || g.name == "remote" // the others are refs
+		switch {
+		case strings.Contains(text, "::"):
+			n.deny("an address that runs a program: " + a.src)
+		case strings.Contains(text, "://"), first && strings.Contains(text, ":"):
+			j.softDeny(n, &g.command, "it reaches an address that the command names: "+a.src)
+		case first && !a.known:
+			j.softDeny(n, &g.command, "the remote is unknown: "+a.src)
+		case first && (strings.Contains(text, "/") || strings.Trim(text, ".") == ""):
+			j.judgeOperand(n, access(g.name == "push" || g.name == "remote"), a, g.st)
+		}
 	}
 }
 

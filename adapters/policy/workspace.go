@@ -91,6 +91,13 @@ func judgeGo(j *judgement, n *Node, c *command) flow {
 			n.deny("another folder, and not as the first option")
 		}
 	})
+	if i := slices.IndexFunc(behind, func(f field) bool { return strings.TrimLeft(f.text, "-") == "args" }); i >= 0 {
+		for _, f := range behind[i:] {
+			if strings.HasPrefix(strings.TrimLeft(f.text+f.prefix, "-"), "test.") {
+				j.softDeny(n, c, "the option "+f.src+" may write a file in the folder of a package")
+			}
+		}
+	}
 	n.allow("mode implementation runs the code of the workspace")
 	return sameFlow(c.st)
 }
@@ -246,6 +253,19 @@ func judgePip(j *judgement, n *Node, c *command) flow {
 // modules are the known Python modules.
 var modules = []string{"pytest", "unittest", "pip", "venv", "mypy", "ruff", "black", "build", "json.tool", "flake8", "isort", "pylint", "py_compile", "compileall", "doctest", "tox"}
 
+// moduleWords returns the words of python after the name of a module.
+func moduleWords(args []field, module string) []field {
+	for i, f := range args {
+		if strings.HasPrefix(f.text, "-") && strings.HasSuffix(f.text, "m"+module) {
+			return args[i+1:]
+		}
+		if strings.HasPrefix(f.text, "-") && strings.HasSuffix(f.text, "m") && i+1 < len(args) {
+			return args[i+2:]
+		}
+	}
+	return args
+}
+
 // judgeInterpreter judges node and python. A file of the workspace is code of the
 // workspace; code in the words of the command is unknown.
 func judgeInterpreter(j *judgement, n *Node, c *command) flow {
@@ -265,9 +285,16 @@ func judgeInterpreter(j *judgement, n *Node, c *command) flow {
 			if !o.value.known || !slices.Contains(modules, o.value.text) {
 				j.softDeny(n, c, "unknown module: "+o.value.src)
 			}
-			if o.value.text == "pip" {
-				return judgePip(j, n, &command{"pip", got.operands, c.st, c.rule})
+			module := &command{o.value.text, moduleWords(c.args, o.value.text), c.st, c.rule}
+			j.judgePlaces(n, module)
+			if module.name == "pip" {
+				return judgePip(j, n, module)
 			}
+			j.eachOption(n, c, module.args, func(name, _ string, _ bool, _ field) {
+				if name == "--init-hook" || module.name == "tox" && (strings.HasPrefix(name, "-x") || strings.HasPrefix(name, "--o")) {
+					j.softDeny(n, c, "the option "+name+" may hold code")
+				}
+			})
 			n.allow("mode implementation runs the code of the workspace")
 			return sameFlow(c.st) // the following words are the module's
 		case o.name == "--version", o.name == "-V", o.name == "--help", o.name == "-h":
@@ -281,6 +308,8 @@ func judgeInterpreter(j *judgement, n *Node, c *command) flow {
 	case len(got.operands) == 0:
 	case !got.operands[0].known:
 		n.deny("the file that it runs is unknown")
+	case got.hasOption("--test"):
+		j.judgePlaces(n, &command{"node --test", got.operands, c.st, c.rule})
 	default:
 		for _, p := range joinDirs(c.st.dirs, got.operands[0].text) {
 			if place, err := resolvePath(p); err != nil || !j.inRoots(place) {
