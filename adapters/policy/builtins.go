@@ -193,7 +193,7 @@ func judgeTrap(j *judgement, n *Node, c *command) flow {
 	if !sameState(out.either(), st) {
 		j.moved = true
 	}
-	j.bodies = append(j.bodies, body{func(n *Node) { j.judgeScript(n, args[0].text, st.inUnknownDir(), lang) }})
+	j.bodies = append(j.bodies, body{func(n *Node) { j.judgeScript(n, args[0].text, j.laterState(st), lang) }})
 	return sameFlow(c.st)
 }
 

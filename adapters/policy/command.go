@@ -115,6 +115,9 @@ func (j *judgement) judgeBuild(n *Node, c *command) {
 		if place, err := resolvePath(d); err != nil || !j.inRoots(place) {
 			n.deny("it runs code outside of the workspace: " + d)
 		}
+		if j.crossesNewLink(d, true) {
+			j.softDeny(n, c, newLinkReason)
+		}
 	}
 	if len(c.st.dirs) == 0 {
 		n.deny("it runs code, and the folder is unknown")
@@ -260,6 +263,9 @@ func (j *judgement) judgeGlobWrite(n *Node, f field, st state) {
 		return
 	}
 	j.applyPathRules(p, "Write", "")
+	if j.makesLinksIn(joinDirs(st.dirs, dir)) {
+		j.setUnknown(p, newLinkReason)
+	}
 	for _, d := range joinDirs(st.dirs, dir) {
 		matches, err := filepath.Glob(escapeGlob(d) + "/" + goGlob(f.text[cut:]))
 		if err != nil || len(matches) > mostFields {

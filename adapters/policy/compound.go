@@ -14,9 +14,12 @@ func (j *judgement) judgeBinary(n *Node, c *syntax.BinaryCmd, st state) flow {
 		return flow{withFuncsOf(mergeStates(x.yes, y.yes), x.either()), y.no}
 	case syntax.Pipe, syntax.PipeAll:
 		j.judgeStmt(n, c.X, st)
-		in := st.withOwnInput()
+		in, links := st.withOwnInput(), len(j.newLinks)
 		in.piped = true
 		y := j.judgeStmt(n, c.Y, in)
+		if len(j.newLinks) > links { // both run at the same time
+			j.judgeStmt(n, c.X, st)
+		}
 		// With lastpipe, the shell itself runs the last command.
 		out := withFuncsOf(mergeStates(y.either(), st), st)
 		out.input, out.piped = st.input, st.piped
@@ -43,8 +46,11 @@ func (j *judgement) judgeIf(n *Node, c *syntax.IfClause, st state) state {
 // judgeLoop judges a body that may run again. If the body changes the folder, it is
 // judged again with an unknown folder.
 func (j *judgement) judgeLoop(n *Node, st state, body func(*Node, state) state) state {
-	l := n.addPart(WhatSyntax, "loop")
+	l, links := n.addPart(WhatSyntax, "loop"), len(j.newLinks)
 	out := withFuncsOf(mergeStates(st, body(l, st)), st)
+	if len(j.newLinks) > links {
+		body(l, st)
+	}
 	if sameState(out, st) {
 		return st
 	}
@@ -101,6 +107,31 @@ func (j *judgement) judgeCase(n *Node, c *syntax.CaseClause, st state) state {
 // body is the body of a function or trap, to be judged once more.
 type body struct{ again func(*Node) }
 
+// delayed is a part that may run later than the parts after it. If they make symlinks, it
+// is judged once more.
+type delayed struct {
+	links int // that were made before
+	again func()
+}
+
+// delay remembers a part that runs in the background.
+func (j *judgement) delay(again func()) {
+	text, lang := j.text, j.lang
+	j.delayed = append(j.delayed, delayed{len(j.newLinks), func() {
+		j.text, j.lang = text, lang
+		again()
+	}})
+}
+
+// laterState returns the state in which a body may run again: in any folder, if the
+// command changes it.
+func (j *judgement) laterState(st state) state {
+	if j.moved {
+		return st.inUnknownDir()
+	}
+	return st
+}
+
 // judgeFunction judges the body at its declaration. Its name must not be that of a
 // program, because then a call would be ambiguous.
 func (j *judgement) judgeFunction(n *Node, c *syntax.FuncDecl, st state) state {
@@ -121,7 +152,7 @@ func (j *judgement) judgeFunction(n *Node, c *syntax.FuncDecl, st state) state {
 	text := j.text
 	j.bodies = append(j.bodies, body{func(n *Node) {
 		j.text = text
-		j.judgeStmt(n.addPart(WhatSyntax, name+"() from anywhere"), c.Body, inside.inUnknownDir())
+		j.judgeStmt(n.addPart(WhatSyntax, name+"() from anywhere"), c.Body, j.laterState(inside))
 	}})
 	return st.withFunc(name)
 }

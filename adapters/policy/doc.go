@@ -95,6 +95,10 @@
 // unknown, or an address, the command is unknown. A remote of git is judged likewise: its
 // name is allowed, because the settings of the repository say where it is.
 //
+// If a part of a command may make a symlink (cp -P, mv of a link, ln -s, tar -x, git
+// checkout), a later part that writes through that place is unknown, because the link is
+// not on the disk yet. Code of the workspace that makes one is not noticed.
+//
 // This holds for the paths that a command names. If the names are unknown, as in
 // cp -r x/. . and tar x over a root, the command is denied; into a folder below, an
 // archive may unpack anything. The policy does not look at the files that git restores

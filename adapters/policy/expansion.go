@@ -48,6 +48,7 @@ func (j *judgement) judgeWordPart(n *Node, part syntax.WordPart, st state) {
 		in := st.withOwnInput()
 		in.piped = p.Op == syntax.CmdOut
 		j.judgeStmts(s, p.Stmts, in)
+		j.delay(func() { j.judgeStmts(s, p.Stmts, in) })
 	case *syntax.BraceExp:
 		for _, w := range p.Elems {
 			j.judgeWord(n, w, st)

@@ -175,8 +175,13 @@ func (j *judgement) judgePath(n *Node, a access, tool, path string, dirs []strin
 			return
 		}
 		j.judgeResolved(p, a, tool, place)
+		if (a == writes || j.ConfineReads) && j.crossesNewLink(one, a == reads) {
+			j.setUnknown(p, newLinkReason)
+		}
 	}
 }
+
+const newLinkReason = "an earlier part of the command may make a link there; a command of its own can be judged"
 
 // judgeResolved judges an access to a resolved path.
 func (j *judgement) judgeResolved(p *Node, a access, tool, place string) {

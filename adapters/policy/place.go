@@ -96,6 +96,8 @@ func (j *judgement) judgePlace(n *Node, st state, name string) {
 			n.deny("the path cannot be resolved: " + err.Error())
 		case !j.inRoots(place):
 			n.deny("a place outside of the workspace: " + place)
+		case j.crossesNewLink(d, true):
+			j.setUnknown(n, newLinkReason)
 		default:
 			if file, program := controlFile(j.relToRoot(place)); file != "" {
 				n.deny("a place in " + file + " of " + program + ", which decides what runs: " + place)

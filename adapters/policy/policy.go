@@ -122,6 +122,9 @@ type judgement struct {
 	counted    map[string]bool    // variables used in arithmetic
 	tainted    map[string]bool    // variables that may hold more than a number
 	numeric    map[string]bool    // variables that the command sets to a number
+	startDirs  []string           // resolved; the folders in which the call may start
+	newLinks   []newLink          // the places of symlinks that the command may make, so far
+	delayed    []delayed          // parts that may still run when a later one makes a symlink
 }
 
 func (p *Policy) newJudgement(c adapters.Call) *judgement {

@@ -38,10 +38,20 @@ func (j *judgement) judgeBash(n *Node, in map[string]jsontext.Value, allowed boo
 			st.dirs = joinDirs(st.dirs, dir)
 		}
 	}
+	for _, d := range st.dirs {
+		if place, err := resolvePath(d); err == nil {
+			j.startDirs = append(j.startDirs, place)
+		}
+	}
 	j.judgeScript(n, text, st, syntax.LangBash)
-	if j.moved { // a function may be called in another folder than that of its declaration
+	if j.moved || len(j.newLinks) > 0 {
 		for _, f := range j.bodies {
 			f.again(n)
+		}
+	}
+	for _, d := range j.delayed {
+		if d.links < len(j.newLinks) {
+			d.again()
 		}
 	}
 	j.denyTaintedArith(n)
@@ -158,6 +168,7 @@ func (j *judgement) judgeStmt(n *Node, s *syntax.Stmt, st state) flow {
 			j.judgeAssigned(n, j.expandWord(n, c.Name, in), true)
 		}
 		j.judgeStmt(n, c.Stmt, in.withOwnInput())
+		j.delay(func() { j.judgeStmt(n, c.Stmt, in.withOwnInput()) })
 	case *syntax.FuncDecl:
 		out = sameFlow(j.judgeFunction(n, c, in))
 	case *syntax.TestClause:
@@ -182,6 +193,9 @@ func (j *judgement) judgeStmt(n *Node, s *syntax.Stmt, st state) flow {
 		out.yes, out.no = out.no, out.yes
 	}
 	if s.Background {
+		own := *s
+		own.Background = false
+		j.delay(func() { j.judgeStmt(n, &own, st) })
 		return sameFlow(st)
 	}
 	// Redirections apply to this command only.

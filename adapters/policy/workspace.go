@@ -315,6 +315,9 @@ func judgeInterpreter(j *judgement, n *Node, c *command) flow {
 			if place, err := resolvePath(p); err != nil || !j.inRoots(place) {
 				j.softDeny(n, c, "it runs code outside of the workspace")
 			}
+			if j.crossesNewLink(p, true) {
+				j.softDeny(n, c, newLinkReason)
+			}
 		}
 	}
 	n.allow("mode implementation runs the code of the workspace")

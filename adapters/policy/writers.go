@@ -58,6 +58,7 @@ func judgeCopy(j *judgement, n *Node, c *command) flow {
 	if c.name == "ln" || symbolic || got.hasOption("-l", "--link") {
 		j.judgeLinks(n, c, got, symbolic)
 	}
+	j.noteCopies(c, got)
 	n.allow("it writes what it names")
 	return sameFlow(c.st)
 }
@@ -262,8 +263,14 @@ func (j *judgement) judgeUnpacked(n *Node, got parsed, places []state) {
 			j.denyOverRoots(n, joinDirs(st.dirs, "./"+m.text))
 		}
 	}
+	for _, m := range got.operands {
+		for _, st := range places {
+			j.noteLinks(st.dirs, "./"+m.text, false)
+		}
+	}
 	if all {
 		j.denyOverRoots(n, places[len(places)-1].dirs)
+		j.noteLinks(places[len(places)-1].dirs, ".", false)
 	}
 }
 

@@ -1,0 +1,167 @@
+package policy
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// newLink is a place at or below which a part of the command may make a symlink. A path
+// that crosses it leads elsewhere by the time a later part runs.
+type newLink struct {
+	place string // resolved
+	sure  bool   // a link is there; else it may come from an archive or a repository
+}
+
+// mostCopied is the limit of files that are looked at in a folder that is copied.
+const mostCopied = 2000
+
+// noteLinks remembers that a symlink may be made at or below a path.
+func (j *judgement) noteLinks(dirs []string, name string, sure bool) {
+	paths := joinDirs(dirs, name)
+	if len(paths) == 0 {
+		paths = j.roots
+	}
+	for _, p := range paths {
+		if place, err := resolvePath(p); err == nil {
+			j.newLinks = append(j.newLinks, newLink{place, sure})
+		}
+	}
+}
+
+// crossesNewLink reports whether a path may cross a symlink that the command makes. The
+// folders in which the command starts cannot be one. If sure is set, only links that are
+// surely made count.
+func (j *judgement) crossesNewLink(name string, sure bool) bool {
+	if len(j.newLinks) == 0 {
+		return false
+	}
+	for i := range len(name) + 1 {
+		if i < len(name) && name[i] != '/' {
+			continue
+		}
+		place, err := resolvePath("/" + name[:i])
+		if err != nil {
+			return true
+		}
+		if slices.ContainsFunc(j.startDirs, func(d string) bool { return isInside(d, place) }) || slices.Contains(j.roots, place) {
+			continue
+		}
+		if slices.ContainsFunc(j.newLinks, func(l newLink) bool { return (l.sure || !sure) && isInside(place, l.place) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// makesLinksIn reports whether the command may make a symlink in one of the folders.
+func (j *judgement) makesLinksIn(dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(d string) bool {
+		place, err := resolvePath(d)
+		return slices.ContainsFunc(j.newLinks, func(l newLink) bool { return err != nil || isInside(l.place, place) })
+	})
+}
+
+// noteCopies remembers the places to which cp, mv and ln may copy or move a symlink.
+func (j *judgement) noteCopies(c *command, got parsed) {
+	links := got.hasOption("-s", "--symbolic-link")
+	switch c.name {
+	case "install":
+		return // it copies what a link leads to
+	case "cp":
+		if !links && !got.hasOption("-P", "-d", "-a", "-R", "-r", "-l", "--no-dereference", "--archive", "--recursive", "--link") {
+			return
+		}
+	}
+	from, to := got.operands, field{}
+	for _, o := range got.options {
+		if o.name == "-t" || o.name == "--target-directory" {
+			to = o.value
+		}
+	}
+	if to.src == "" && len(from) > 1 {
+		from, to = from[:len(from)-1], from[len(from)-1]
+	}
+	if to.src == "" {
+		to = literalField(".") // ln with one operand
+	}
+	intoDir := slices.ContainsFunc(joinDirs(c.st.dirs, to.text), isDir) && !got.hasOption("-T", "--no-target-directory")
+	for _, f := range from {
+		some, sure := j.mayHoldLink(c.st.dirs, f)
+		if !some && !links {
+			continue
+		}
+		name := to.text
+		if base := path.Base("/" + f.text); intoDir && f.known && base != "." && base != ".." {
+			name += "/" + base
+		}
+		j.noteLinks(c.st.dirs, name, sure || links)
+	}
+}
+
+// mayHoldLink reports whether a file may be or contain a symlink when the command copies
+// it: one on the disk, which is sure, or one that an earlier part of the command makes.
+func (j *judgement) mayHoldLink(dirs []string, f field) (some, sure bool) {
+	name := f.text
+	if !f.known {
+		name = f.prefix[:strings.LastIndexByte(f.prefix, '/')+1] + "."
+	}
+	if len(dirs) == 0 {
+		return true, false
+	}
+	for _, d := range joinDirs(dirs, name) {
+		dir, err := resolvePath(filepath.Dir(d)) // d itself may be the link
+		place := filepath.Join(dir, filepath.Base(d))
+		if err != nil || holdsLink(place) {
+			return true, true
+		}
+		for _, l := range j.newLinks {
+			if isInside(l.place, place) || isInside(place, l.place) {
+				some, sure = true, sure || l.sure
+			}
+		}
+	}
+	return some, sure
+}
+
+// holdsLink reports whether a file is a symlink or a folder that contains one. A folder
+// that is too large may contain one.
+func holdsLink(place string) bool {
+	n, errFound := 0, errors.New("found")
+	return filepath.WalkDir(place, func(_ string, d fs.DirEntry, err error) error {
+		switch n++; {
+		case errors.Is(err, os.ErrNotExist):
+			return nil // the command may make it; its links are remembered
+		case err != nil, n > mostCopied, d.Type()&fs.ModeSymlink != 0:
+			return errFound
+		}
+		return nil
+	}) != nil
+}
+
+// noteLinks remembers that a git command may make a symlink in the files of its
+// repository.
+func (g *gitCommand) noteLinks(j *judgement, args []field) {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(g.args, func(f field) bool { return f.known && slices.Contains(names, f.text) })
+	}
+	switch g.name {
+	case "mv":
+		j.noteCopies(&command{"mv", args, g.st, g.rule}, parsed{operands: args})
+	case "checkout", "switch":
+		if len(args) == 0 && has("-b", "-B", "-c", "-C") {
+			return // a branch at the current commit
+		}
+		j.noteLinks(nil, "", false)
+	case "restore":
+		if !has("--staged", "-S") || has("--worktree", "-W") {
+			j.noteLinks(nil, "", false)
+		}
+	case "pull", "merge", "rebase", "stash", "cherry-pick", "revert", "worktree":
+		j.noteLinks(nil, "", false)
+	}
+}
