@@ -108,8 +108,11 @@
 // Whoever runs them must not have more rights than the agent.
 //
 // A rule such as Read(**/.env) holds for tools and for the operands and redirections of
-// commands. No path rule holds for files that a program reads by itself below a folder
-// (rg, tar, git).
+// commands. It holds for files that git names too: git blame .env, git show HEAD:.env,
+// git log -p -- .env, and patterns that may match. No path rule holds for files that a
+// program reads by itself below a folder (rg, tar), nor for tracked files that git prints
+// without their names: git diff, git log -p, git grep, git show of an object. Deny these
+// commands too if such a file is tracked.
 //
 // # Rules
 //

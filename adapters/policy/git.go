@@ -118,6 +118,7 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 		j.judgeOperand(n, writes, literalField("."), g.st)
 	}
 	args := g.judgeWords(j, n)
+	g.judgeFiles(j, n, args)
 	switch g.name {
 	case "push":
 		g.judgePush(n, args)

@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// gitNamesOnly are the subcommands whose operands are no files, or whose files they
+// neither print nor copy.
+var gitNamesOnly = strings.Fields("push pull fetch remote config init branch tag rm")
+
+// judgeFiles applies the Read rules to the files that a git command names: operands,
+// pathspecs, REV:path and the file of -L.
+func (g *gitCommand) judgeFiles(j *judgement, n *Node, args []field) {
+	isRead := func(r Rule) bool { return r.tool == "Read" && r.glob != "" }
+	if !slices.ContainsFunc(j.Rules.Deny, isRead) && !slices.ContainsFunc(j.Rules.Ask, isRead) || slices.Contains(gitNamesOnly, g.name) {
+		return
+	}
+	if g.name == "grep" && len(args) > 0 && !patternInOption(g.args) {
+		args = args[1:]
+	}
+	for i, f := range g.args {
+		switch {
+		case !strings.HasPrefix(f.text+f.prefix, "-"):
+		case g.name == "grep" && len(f.text) > 3 && (strings.HasPrefix("--untracked", f.text) || strings.HasPrefix("--no-exclude-standard", f.text)):
+			j.judgeUnknownPath(n.addPart(WhatRead, f.src), reads, "Read", "the file is unknown")
+		case f.text == "-L" && i+1 < len(g.args):
+			args = append(slices.Clip(args), g.args[i+1])
+		case strings.HasPrefix(f.text, "-L"):
+			args = append(slices.Clip(args), literalField(f.text[2:]))
+		}
+	}
+	for _, f := range args {
+		p := n.addPart(WhatRead, f.src)
+		switch {
+		case !f.known:
+			j.applyPathRules(p, "Read", "")
+		case strings.ContainsAny(f.text, `*?[\`) || strings.HasPrefix(f.text, ":("):
+			j.applyPathspecRules(p, f.text)
+		default:
+			for _, name := range gitNames(f.text) {
+				for _, place := range g.places(j, name) {
+					j.applyPathRules(p, "Read", place)
+				}
+			}
+		}
+		p.allow("no rule holds for it")
+	}
+}
+
+// gitNames returns the names of files that an operand may hold: the operand itself, and
+// what follows each colon, as in HEAD:file, :0:file, :/file and 1,5:file.
+func gitNames(operand string) []string {
+	out := []string{operand}
+	for rest, ok := operand, true; ok; {
+		if _, rest, ok = strings.Cut(rest, ":"); ok && rest != "" {
+			out = append(out, rest, strings.TrimLeft(rest, "/"))
+		}
+	}
+	return out
+}
+
+// places returns where a file may be: git reads a name relative to the current folder, or
+// to that of the repository, which is above.
+func (g *gitCommand) places(j *judgement, name string) (out []string) {
+	dirs := slices.Clone(j.roots)
+	for _, d := range g.st.dirs {
+		place, err := resolvePath(d)
+		for ; err == nil && j.inRoots(place) && !slices.Contains(dirs, place); place = filepath.Dir(place) {
+			dirs = append(dirs, place)
+		}
+	}
+	for _, p := range joinDirs(dirs, name) {
+		if place, err := resolvePath(p); err == nil {
+			out = append(out, place)
+		}
+	}
+	return out
+}
+
+// applyPathspecRules applies the Read rules to a pattern of git. A rule for a file does not
+// hold if the name of the file cannot end as the pattern does.
+func (j *judgement) applyPathspecRules(n *Node, spec string) {
+	tail := path.Base("/" + spec[strings.LastIndexAny(spec, `*?[]\):`)+1:])
+	j.applyRules(n, func(r Rule, _ bool) (may, does bool) {
+		last := path.Base(r.glob)
+		may = tail == "/" || strings.ContainsAny(last, `*?[\`) || strings.HasSuffix(strings.ToLower(last), strings.ToLower(tail))
+		return r.tool == "Read" && r.glob != "" && may, false
+	})
+}
