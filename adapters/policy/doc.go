@@ -68,11 +68,11 @@
 // abbreviated, as getopt accepts them. A function must not have the name of a program;
 // one that is surely declared may be called.
 //
-// Arithmetic accepts names only if the command assigns numbers to them, and nothing else:
-// a shell evaluates their values, and a[$(cmd)] runs cmd. It accepts RANDOM, SECONDS and
-// other variables that are numbers too, and denies those that the shell sets to texts
-// (REPLY, OPTARG, _). Because bash evaluates what it assigns to an integer variable, only
-// a number may be assigned to RANDOM, OPTIND and similar variables.
+// Arithmetic accepts names only if the command assigns nothing but numbers to them: a
+// shell evaluates their values, and a[$(cmd)] runs cmd. It accepts RANDOM, SECONDS and
+// other variables that are numbers, and denies those that the shell or its environment
+// sets to texts (REPLY, OPTARG, _, TERM). Because bash evaluates what it assigns to an
+// integer variable, only a number may be assigned to RANDOM, OPTIND and similar variables.
 //
 // # Git
 //

@@ -182,10 +182,12 @@ func (j *judgement) noteCounted(n *Node, s string) bool {
 }
 
 // denyTaintedArith denies names in arithmetic whose values may be more than numbers: the
-// name of another variable is enough.
+// name of another variable is enough. A name in capital letters that the command does not
+// set may be in the environment.
 func (j *judgement) denyTaintedArith(n *Node) {
 	for _, name := range slices.Sorted(maps.Keys(j.counted)) {
-		if j.tainted[name] || !j.numeric[name] && !matchesAny(numberVariables, name) {
+		fromOutside := !j.numeric[name] && name == strings.ToUpper(name) && !matchesAny(numberVariables, name)
+		if j.tainted[name] || fromOutside {
 			n.addPart(WhatVariable, name).deny("arithmetic with an unknown value, which may run a command")
 		}
 	}

@@ -11,6 +11,9 @@ import (
 // neither print nor copy.
 var gitNamesOnly = strings.Fields("push pull fetch remote config init branch tag rm")
 
+// grepUntracked are the options of git grep that search in files that are not tracked.
+var grepUntracked = []string{"--untracked", "--no-exclude-standard"}
+
 // judgeFiles applies the Read rules to the files that a git command names: operands,
 // pathspecs, REV:path and the file of -L.
 func (g *gitCommand) judgeFiles(j *judgement, n *Node, args []field) {
@@ -24,7 +27,7 @@ func (g *gitCommand) judgeFiles(j *judgement, n *Node, args []field) {
 	for i, f := range g.args {
 		switch {
 		case !strings.HasPrefix(f.text+f.prefix, "-"):
-		case g.name == "grep" && len(f.text) > 3 && (strings.HasPrefix("--untracked", f.text) || strings.HasPrefix("--no-exclude-standard", f.text)):
+		case g.name == "grep" && len(f.text) > 3 && slices.ContainsFunc(grepUntracked, func(o string) bool { return strings.HasPrefix(o, f.text) }):
 			j.judgeUnknownPath(n.addPart(WhatRead, f.src), reads, "Read", "the file is unknown")
 		case f.text == "-L" && i+1 < len(g.args):
 			args = append(slices.Clip(args), g.args[i+1])
@@ -35,10 +38,10 @@ func (g *gitCommand) judgeFiles(j *judgement, n *Node, args []field) {
 	for _, f := range args {
 		p := n.addPart(WhatRead, f.src)
 		switch {
+		case f.glob, f.known && (strings.ContainsAny(f.text, `*?[\`) || strings.HasPrefix(f.text, ":(")):
+			j.applyPathspecRules(p, f.text)
 		case !f.known:
 			j.applyPathRules(p, "Read", "")
-		case strings.ContainsAny(f.text, `*?[\`) || strings.HasPrefix(f.text, ":("):
-			j.applyPathspecRules(p, f.text)
 		default:
 			for _, name := range gitNames(f.text) {
 				for _, place := range g.places(j, name) {
