@@ -92,7 +92,7 @@ func (g *grammar) simple() string {
 	case 15:
 		return "sed " + g.one("-n ", "-i ", "", "-e p -e ") + g.one("p", "'1e "+g.evil()+"'", "s/a/b/", "'s/.*/sudo/e'", "'s/a/b/w ../out/x'", "'w ../out/x'", "'/a/{p;d}'", "'$!d'", "'1a\\\nx\n1e sudo'", "'s/[/]/x/;e sudo'", "'y/ab/cd/;p'", "'s,a,b,;#x\n1e sudo'") + " " + g.path()
 	case 16:
-		return "awk " + g.one("1", `'{print $1}'`, `'BEGIN{system("`+g.evil()+`")}'`, `'{print > "../out/x"}'`, `'{print | "sudo"}'`, `'$1 > 3'`, `'/}/ > "x"{print}'`, `'BEGIN{"sudo"|getline}'`) + " " + g.path()
+		return "awk " + g.one("1", `'{print $1}'`, `'BEGIN{system("`+g.evil()+`")}'`, `'{print > "../out/x"}'`, `'{print | "sudo"}'`, `'$1 > 3'`, `'/}/ > "x"{print}'`, `'BEGIN{"sudo"|getline}'`, "'{ # }\n print > \"../out/x\" }'") + " " + g.path()
 	case 17:
 		return "cd " + g.one("sub", "..", "link-out", "$x", "", "-", "../work", "sub/..", "link-in/..")
 	case 18:
@@ -108,14 +108,14 @@ func (g *grammar) simple() string {
 	case 23:
 		return g.one("sh", "bash", "cat") + " <<< " + g.quote(g.script())
 	case 24:
-		return g.one("x=", "PATH=", "x=a[", "HOME=", "IFS=", "y=1 ", "BASH_ENV=") + g.one("sub", "1", "'a[$(sudo)]'", "run.sh", "$(sudo)") + g.one("", " ls", " bash -c ls", " "+g.simpler())
+		return g.one("x=", "PATH=", "x=a[", "HOME=", "IFS=", "y=1 ", "BASH_ENV=", "RANDOM=", "export OPTIND=", ": $SECONDS; SECONDS=") + g.one("sub", "1", "'a[$(sudo)]'", "run.sh", "$(sudo)") + g.one("", " ls", " bash -c ls", " "+g.simpler())
 	case 25:
 		return g.one("((x))", "echo $((x))", "[[ x -eq 1 ]]", "[ -v x ]", "test -v 'a[$(sudo)]'", "let x", "declare -i y=x", "echo ${y:x}", "echo ${y[x]}", "[[ -v 'a[$(sudo)]' ]]", "printf -v 'a[$(sudo)]' x",
-			"read 'a[$(sudo)]' < a.txt", "unset 'a[$(sudo)]'", "echo ${x@P}", "echo ${!x}", "[ $x ]", "declare -n y=x; echo $y", "printf $x", `[ "$x" "$x" ]`, "wait -p x", "echo ${x/a/$(sudo)}")
+			"read 'a[$(sudo)]' < a.txt", "unset 'a[$(sudo)]'", "echo ${x@P}", "echo ${!x}", "[ $x ]", "declare -n y=x; echo $y", "printf $x", `[ "$x" "$x" ]`, "wait -p x", "read <<< 'a[$(sudo)]'; ((REPLY))", ": 'a[$(sudo)]'; ((_))", "read RANDOM <<< 'a[$(sudo)]'", "b='c[$(sudo)]'; a=(1); [ -v 'a[b]' ]", "echo ${x/a/$(sudo)}")
 	case 26:
 		return "echo " + g.one("$(", "`", "\"$(", "<(", ">(") + "@" // completed below
 	case 27:
-		return "tar " + g.one("-cf ", "cf ", "-xf ", "-cf x.tar --to-command=sudo ", "cIf sudo ") + g.path() + " a.txt"
+		return "tar " + g.one("-cf ", "cf ", "-xf ", "-cf x.tar --to-command=sudo ", "cIf sudo ", "-g ../out/y -cf ") + g.path() + " a.txt"
 	case 28:
 		return "uniq " + g.path() + " " + g.path()
 	case 29:

@@ -19,7 +19,7 @@ func placedWords(c *command) (out []field) {
 	for i, f := range c.args {
 		option := f.known && strings.HasPrefix(f.text, "-")
 		switch {
-		case f.known && f.text == "--" && c.name != "make" && c.name != "gmake":
+		case f.known && f.text == "--" && slices.Contains([]string{"cargo", "npm", "pnpm", "yarn", "npx"}, c.name):
 			return out
 		case c.name != "go":
 		case option && strings.TrimLeft(f.text, "-") == "args":
