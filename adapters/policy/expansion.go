@@ -110,13 +110,13 @@ func (j *judgement) judgeArith(n *Node, x syntax.ArithmExpr, st state) {
 	case nil:
 	case *syntax.BinaryArithm:
 		if x.Op == syntax.Assgn {
-			j.noteCount(x.X)
+			j.noteCounter(x.X)
 		}
 		j.judgeArith(n, x.X, st)
 		j.judgeArith(n, x.Y, st)
 	case *syntax.UnaryArithm:
 		if x.Op == syntax.Inc || x.Op == syntax.Dec {
-			j.noteCount(x.X)
+			j.noteCounter(x.X)
 		}
 		j.judgeArith(n, x.X, st)
 	case *syntax.ParenArithm:
@@ -133,8 +133,8 @@ func (j *judgement) judgeArith(n *Node, x syntax.ArithmExpr, st state) {
 	}
 }
 
-// noteCount remembers that arithmetic assigns a number to a variable.
-func (j *judgement) noteCount(x syntax.ArithmExpr) {
+// noteCounter remembers that arithmetic assigns a number to a variable.
+func (j *judgement) noteCounter(x syntax.ArithmExpr) {
 	if w, ok := x.(*syntax.Word); ok && syntax.ValidName(w.Lit()) {
 		j.numeric[w.Lit()] = true
 	}

@@ -139,7 +139,7 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 	if read {
 		n.allow("it changes nothing")
 	} else {
-		g.noteLinks(j, args)
+		g.noteMadeLinks(j, args)
 		n.allow("it changes the repository")
 	}
 }

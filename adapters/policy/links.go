@@ -13,8 +13,9 @@ import (
 // newLink is a place at or below which a part of the command may make a symlink. A path
 // that crosses it leads elsewhere by the time a later part runs.
 type newLink struct {
-	place string // resolved
-	sure  bool   // a link is there; else it may come from an archive or a repository
+	place string   // resolved
+	sure  bool     // a link is there; else it may come from an archive or a repository
+	from  []string // resolved; the folders of a git command, which it does not replace
 }
 
 // mostCopied is the limit of files that are looked at in a folder that is copied.
@@ -22,14 +23,27 @@ const mostCopied = 2000
 
 // noteLinks remembers that a symlink may be made at or below a path.
 func (j *judgement) noteLinks(dirs []string, name string, sure bool) {
-	paths := joinDirs(dirs, name)
-	if len(paths) == 0 {
-		paths = j.roots
-	}
-	for _, p := range paths {
+	for _, p := range joinDirs(dirs, name) {
 		if place, err := resolvePath(p); err == nil {
-			j.newLinks = append(j.newLinks, newLink{place, sure})
+			j.newLinks = append(j.newLinks, newLink{place: place, sure: sure})
 		}
+	}
+	if len(dirs) == 0 {
+		j.noteCheckout(nil)
+	}
+}
+
+// noteCheckout remembers that a symlink may be made anywhere in the workspace by a command
+// that runs in one of the folders.
+func (j *judgement) noteCheckout(dirs []string) {
+	var from []string
+	for _, d := range dirs {
+		if place, err := resolvePath(d); err == nil && !j.crossesNewLink(d, false) {
+			from = append(from, place)
+		}
+	}
+	for _, r := range j.roots {
+		j.newLinks = append(j.newLinks, newLink{place: r, from: from})
 	}
 }
 
@@ -51,8 +65,11 @@ func (j *judgement) crossesNewLink(name string, sure bool) bool {
 		if slices.ContainsFunc(j.startDirs, func(d string) bool { return isInside(d, place) }) || slices.Contains(j.roots, place) {
 			continue
 		}
-		if slices.ContainsFunc(j.newLinks, func(l newLink) bool { return (l.sure || !sure) && isInside(place, l.place) }) {
-			return true
+		for _, l := range j.newLinks {
+			passed := slices.ContainsFunc(l.from, func(d string) bool { return isInside(d, place) })
+			if (l.sure || !sure) && isInside(place, l.place) && !passed {
+				return true
+			}
 		}
 	}
 	return false
@@ -143,9 +160,9 @@ func holdsLink(place string) bool {
 	}) != nil
 }
 
-// noteLinks remembers that a git command may make a symlink in the files of its
+// noteMadeLinks remembers that a git command may make a symlink in the files of its
 // repository.
-func (g *gitCommand) noteLinks(j *judgement, args []field) {
+func (g *gitCommand) noteMadeLinks(j *judgement, args []field) {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(g.args, func(f field) bool { return f.known && slices.Contains(names, f.text) })
 	}
@@ -156,12 +173,12 @@ func (g *gitCommand) noteLinks(j *judgement, args []field) {
 		if len(args) == 0 && has("-b", "-B", "-c", "-C") {
 			return // a branch at the current commit
 		}
-		j.noteLinks(nil, "", false)
+		j.noteCheckout(g.st.dirs)
 	case "restore":
 		if !has("--staged", "-S") || has("--worktree", "-W") {
-			j.noteLinks(nil, "", false)
+			j.noteCheckout(g.st.dirs)
 		}
 	case "pull", "merge", "rebase", "stash", "cherry-pick", "revert", "worktree":
-		j.noteLinks(nil, "", false)
+		j.noteCheckout(g.st.dirs)
 	}
 }
