@@ -15,7 +15,7 @@ func (r *release) compile(t target) ([]byte, error) {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
+	cmd := exec.Command("go", "build", "-tags", "databases", "-trimpath", "-buildvcs=false",
 		"-ldflags", fmt.Sprintf("-s -w -buildid= -X main.version=%s -X main.commit=%s", r.Version, r.Commit), "-o", out, "./cmd/turnspec")
 	cmd.Dir = r.Source
 	if !filepath.IsAbs(out) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/cmd/turnspec/internal/databases"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("GORACE", raceOptions); err != nil {
 		panic(err)
 	}
+	openDatabase = func(ctx context.Context, address string) (sharedLog, error) { return databases.Open(ctx, address) }
 	program := func() { os.Exit(run()) }
 	testscript.Main(m, map[string]func(){
 		"turnspec": program,

@@ -68,7 +68,8 @@ Runtimes inherit the environment, except what configures Turnspec or its log: va
 whose names begin with TURNSPEC_ or PG, and PORT. --env NAME lets them inherit one of these.
 
 One server runs the sessions of a log in a file; a second one is refused. Several servers
-may share a log in PostgreSQL or NATS JetStream. Each serves the history
+may share a log in PostgreSQL or NATS JetStream, in programs of a release and in builds with
+the tag databases. Each serves the history
 and the events of all sessions; a request to the runtime of a session that another server
 runs is refused with the code "elsewhere" and that server's --url. If a server is killed,
 another ends its sessions, or resumes them, within one and a half times --lease.

@@ -11,11 +11,19 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/eventlog"
 	"github.com/turnspec/turnspec/adapters/eventlog/lease"
-	"github.com/turnspec/turnspec/adapters/eventlog/nats"
-	"github.com/turnspec/turnspec/adapters/eventlog/postgres"
 	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 	"github.com/turnspec/turnspec/adapters/sidecar"
 )
+
+// sharedLog is an event log that servers share.
+type sharedLog interface {
+	eventlog.Log
+	lease.Leases
+	fmt.Stringer
+}
+
+// openDatabase opens a log in a database. It is nil in builds without the tag databases.
+var openDatabase func(ctx context.Context, address string) (sharedLog, error)
 
 // openLog opens the event log, and returns where it is, and the leases of the servers
 // that share it: nil if none do.
@@ -25,14 +33,11 @@ func (f serveFlags) openLog(ctx context.Context) (eventlog.Log, lease.Leases, st
 		scheme = ""
 	}
 	switch scheme {
-	case "postgres", "postgresql":
-		log, err := postgres.Open(ctx, f.log, postgres.Options{})
-		if err != nil {
-			return nil, nil, "", err
+	case "postgres", "postgresql", "nats", "tls":
+		if openDatabase == nil {
+			return nil, nil, "", fmt.Errorf("--log %s://: this build has no client of databases: use a program of `make dist`, or build with `go build -tags databases ./cmd/turnspec`", scheme)
 		}
-		return log, log, "in " + log.String(), nil
-	case "nats", "tls":
-		log, err := nats.Open(ctx, f.log, nats.Options{})
+		log, err := openDatabase(ctx, f.log)
 		if err != nil {
 			return nil, nil, "", err
 		}
