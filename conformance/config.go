@@ -22,8 +22,9 @@ type Config struct {
 	Reference bool
 	// Golden implies Reference and compares the subjects with the golden files too.
 	Golden bool
-	// Places is the largest number of places of a case at which each fault is tried; 0:
-	// one. Seed picks the places; 0: they are spread evenly.
+	// Places is how often each fault is tried in each situation of a version of a runtime,
+	// such as while a tool runs, and at how many places of a case at most; 0: once. Each time
+	// it is another case if there is one. Seed picks cases and places.
 	Places int
 	Seed   uint64
 	// Exhaustive tries each fault at all places of each case, which takes minutes.
@@ -131,3 +132,7 @@ func Match(glob, id string) bool {
 
 // Tier reports whether the config asks for a tier.
 func (cfg Config) Tier(t Tier) bool { return len(cfg.Tiers) == 0 || slices.Contains(cfg.Tiers, t) }
+
+// TriedElsewhere is the reason of a verdict NotTried of a check whose faults are tried on other
+// cases of the run.
+const TriedElsewhere = "its faults are tried on other cases; --exhaustive tries all"

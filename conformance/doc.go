@@ -38,8 +38,9 @@
 // does not hold.
 //
 // A fault changes what the stand-in plays: it kills the process, splits lines, or
-// inserts an unknown message. If a check wants faults, each is tried at
-// Config.Places places of every case; Config.Seed picks the places.
+// inserts an unknown message. If a check wants faults, each is tried Config.Places
+// times in each situation that the recordings of a version contain, such as "the text
+// streams while a tool runs"; Config.Seed picks the cases and places.
 //
 // # Tiers
 //

@@ -67,8 +67,9 @@ The tiers witness, golden and timing replay recordings and run anywhere. The tie
 live drives the real runtimes offline against the scripted model: it needs Linux
 and ` + "`turnspec runtimes install`" + `.
 
-Each fault is tried at a few places of each case, chosen by --seed; --exhaustive
-tries all places, and --fault NAME@LINE one fault at one line of the case's file.
+Each fault is tried once in each situation of a version of a runtime, such as while a
+tool runs, on cases chosen by --seed; --exhaustive tries all places of all cases, and
+--fault NAME@LINE one fault at one line of the case's file.
 With a program of yours time is real: each fault is tried on a few cases only, those
 that need long waits only if the program takes limits, and what needs virtual time
 never. All that was not tried is reported as not tried, with the reason; PROTOCOL.md
@@ -174,7 +175,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 		cmd.MarkFlagsMutuallyExclusive("watch", other)
 	}
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "try faults at every place")
-	fl.IntVar(&f.places, "places", 1, "try each fault at so many places of a case")
+	fl.IntVar(&f.places, "places", 1, "try each fault so often in each situation of the runtime, such as while a tool runs")
 	fl.StringArrayVar(&f.faults, "fault", nil, "try only this fault: kill, or kill@23 at one line of the case's file (again for more)")
 	fl.Uint64Var(&f.seed, "seed", 1, "pick the places of the faults by this number; 0 spreads them evenly")
 	cmd.MarkFlagsMutuallyExclusive("exhaustive", "places")
@@ -202,6 +203,10 @@ func collectSeldom() {
 	}
 }
 
+// mostExhaustive is the largest number of failed cases that --last-failed tries with each fault
+// at all places, which takes up to a second each.
+const mostExhaustive = 100
+
 func suite(cmd *cobra.Command, f runFlags) error {
 	collectSeldom()
 	if len(f.cases) == 1 && isCaseFile(f.cases[0]) {
@@ -217,6 +222,8 @@ func suite(cmd *cobra.Command, f runFlags) error {
 			return err
 		}
 		f.cases = ids
+		// The place of a fault that failed is among all places, and may not be in a new sample.
+		f.exhaustive = f.exhaustive || !f.external() && len(ids) <= mostExhaustive
 	}
 	cfg, err := f.config()
 	if err != nil {

@@ -73,7 +73,7 @@ Exit codes: 0 all goldens are written, 1 a case was refused, 2 update could not 
 		},
 	}
 	cmd.Flags().StringVar(&dir, "corpus", "", "folder with scenarios and cases (default: fixtures, here or above)")
-	cmd.Flags().IntVar(&places, "places", 2, "number of places of a case at which each fault is tried; 0 is all")
+	cmd.Flags().IntVar(&places, "places", 2, "how often each fault is tried in each situation of the runtime; 0 is at all places")
 	return cmd
 }
 

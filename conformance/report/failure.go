@@ -147,13 +147,17 @@ func (u KnownUse) location() string {
 	return u.At
 }
 
-// writeUnjudged writes each reason for which there is no verdict once.
+// writeUnjudged writes each reason for which there is no verdict once. That a fault is tried on
+// other cases of the run is the usual case: the table counts these.
 func writeUnjudged(b *strings.Builder, d *Document, st Style) {
 	type why struct{ verdict, subject, reason string }
 	checks := map[why]int{}
 	cases := map[why][]string{}
 	var order []why
 	for _, e := range d.Results {
+		if e.Reason == conformance.TriedElsewhere {
+			continue
+		}
 		if v := conformance.Verdict(e.Verdict); v == conformance.Unrecorded || v == conformance.NotExpressible || v == conformance.NotTried {
 			k := why{e.Verdict, e.Subject, e.Reason}
 			if checks[k]++; checks[k] == 1 {

@@ -28,8 +28,12 @@ func chosenLine(cfg conformance.Config, name string) int {
 	return 0
 }
 
-// placesOf returns the places of a case at which a fault is tried.
-func placesOf(cfg conformance.Config, c *fixtures.Case, scn *fixtures.Scenario, op fault.Operator) []int {
+// placesOf returns the places of the case at which a fault is tried.
+func (j *Job) placesOf(cfg conformance.Config, scn *fixtures.Scenario, op fault.Operator) []int {
+	c := j.Case
+	if j.places != nil {
+		return j.places[op.Name]
+	}
 	places := op.Places(c, scn)
 	if line := chosenLine(cfg, op.Name); line != 0 {
 		return slices.DeleteFunc(slices.Clone(places), func(place int) bool { f := op.Apply(c, place); return f.Line != line })
@@ -48,7 +52,7 @@ func checkFaults(cfg conformance.Config, jobs []Job) error {
 		if wanted := wantedFaults(cfg.Checks); !slices.Contains(wanted, f.Name) {
 			return fmt.Errorf("none of the checks tries the fault %s; they try %s", f.Name, strings.Join(wanted, ", "))
 		}
-		if !slices.ContainsFunc(jobs, func(j Job) bool { return len(placesOf(cfg, j.Case, j.rec.Scenario, op)) > 0 }) {
+		if !slices.ContainsFunc(jobs, func(j Job) bool { return len(j.placesOf(cfg, j.rec.Scenario, op)) > 0 }) {
 			return fmt.Errorf("the cases have no place for the fault %s%s", f, linesFor(jobs, op))
 		}
 	}

@@ -1,8 +1,38 @@
 package runner
 
+import (
+	"maps"
+	"slices"
+
+	"github.com/turnspec/turnspec/conformance"
+)
+
 // Unexported functions that tests call.
 var (
 	Spread  = spread
 	Take    = shardJobs
 	JobCost = jobCost
 )
+
+// Chosen is a place at which a fault is tried.
+type Chosen struct {
+	Case, Fault string
+	Place       int
+}
+
+// ChosenPlaces returns the places that were chosen for jobs.
+func ChosenPlaces(jobs []Job) (out []Chosen) {
+	for _, j := range jobs {
+		for _, name := range slices.Sorted(maps.Keys(j.places)) {
+			for _, p := range j.places[name] {
+				out = append(out, Chosen{j.Case.ID, name, p})
+			}
+		}
+	}
+	return out
+}
+
+// Wanted reports whether a check wants a fault.
+func Wanted(checks []*conformance.Check, name string) bool {
+	return slices.Contains(wantedFaults(checks), name)
+}

@@ -110,6 +110,8 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 				why = notChosen
 			} else if external {
 				why = whyUntried(j, x.check, name, plain)
+			} else if j.places != nil && len(j.places[name]) == 0 {
+				why = sampledOut
 			}
 			if why != "" {
 				if err := x.noteUntried(c, plain, name, why); err != nil {
@@ -129,7 +131,7 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 		if err != nil {
 			return n, err
 		}
-		for _, place := range placesOf(cfg, c, plain.Scenario, op) {
+		for _, place := range j.placesOf(cfg, plain.Scenario, op) {
 			if j.ended != nil && j.ended() {
 				return n, nil
 			}

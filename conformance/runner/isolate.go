@@ -13,7 +13,10 @@ import (
 )
 
 // jobRequest is a job for a worker process.
-type jobRequest struct{ Subject, Case string }
+type jobRequest struct {
+	Subject, Case string
+	Places        map[string][]int // of faults; nil: Config.Places picks them
+}
 
 // jobReply is the result of a job, without its runs.
 type jobReply struct {
@@ -60,7 +63,9 @@ func serveJobs(cfg conformance.Config, jobs []Job) {
 		var out jobReply
 		cfg := cfg
 		cfg.Timing = func(t conformance.Timing) { out.Timings = append(out.Timings, timingReply{t.Fault, int64(t.Took)}) } // one run at a time
-		results, faulted, hung, err := doHere(cfg, jobs[i], true)
+		j := jobs[i]
+		j.places = q.Places
+		results, faulted, hung, err := doHere(cfg, j, true)
 		out.Faulted, out.Hung = faulted, hung
 		if err != nil {
 			out.Err = err.Error()
@@ -85,7 +90,7 @@ func serveJobs(cfg conformance.Config, jobs []Job) {
 func doInWorker(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
 	pool := worker.Of(cfg.Isolate)
 	began := time.Now()
-	t, err := worker.Do[jobRequest, jobReply](pool, jobRequest{j.Subject.Name(), j.Case.ID})
+	t, err := worker.Do[jobRequest, jobReply](pool, jobRequest{j.Subject.Name(), j.Case.ID, j.places})
 	if death, ok := errors.AsType[*worker.DeathError](err); ok {
 		if cfg.Timing != nil {
 			cfg.Timing(conformance.Timing{Case: j.Case.ID, Subject: j.Subject.Name(), Took: time.Since(began)})

@@ -29,7 +29,7 @@ var slowFaults = append([]string{"lost-end", "endless-end", "close-stdout", "no-
 
 // Why a fault is not tried on a subject that runs in real time.
 const (
-	sampledOut  = "its faults are tried on other cases; --exhaustive tries all"
+	sampledOut  = conformance.TriedElsewhere
 	noCancel    = "the protocols of external subjects cannot cancel a call"
 	alwaysReads = "the suite always reads what a program writes, because its replies come on the same stream"
 	needsLimits = `the subject does not declare that it takes limits ("can": ["limits"]), and its own may be minutes`

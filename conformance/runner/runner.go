@@ -32,6 +32,10 @@ type Job struct {
 	// cases only.
 	Faults []string
 
+	// places are the places of faults that were chosen for the job, by fault; nil: none were
+	// chosen for it, and Config.Places picks them.
+	places map[string][]int
+
 	rec *perform.Recording // nil: Do loads it
 	// unsupported is set to true if the subject does not support what the case needs, so
 	// that no fault was tried; nil: it is not needed.
@@ -74,6 +78,9 @@ func Jobs(cfg conformance.Config) ([]Job, error) {
 			jobs = append(jobs, Job{Subject: s, Case: c, rec: &rec})
 		}
 		if err := sampleJobs(cfg, s, jobs); err != nil {
+			return nil, err
+		}
+		if err := choosePlaces(cfg, s, jobs); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,117 @@
+package runner_test
+
+import (
+	"fmt"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// TestFaultsAreTriedInEachSituation counts where the faults of a run are tried.
+func TestFaultsAreTriedInEachSituation(t *testing.T) {
+	g := NewWithT(t)
+	cfg := conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New())}, Checks: checks.All(),
+		Cases: []string{"codex/*/tool/*", "codex/*/text/*", "codex/*/stop/*"}, Seed: 1,
+	}
+	choose := func() ([]runner.Job, []runner.Chosen) {
+		jobs, err := runner.Jobs(cfg)
+		g.Expect(err).NotTo(HaveOccurred())
+		return jobs, runner.ChosenPlaces(jobs)
+	}
+	jobs, once := choose()
+	_, again := choose()
+	g.Expect(again).To(Equal(once), "the same seed chooses the same places")
+	cfg.Places = 2
+	_, twice := choose()
+	g.Expect(len(twice)).To(BeNumerically(">", len(once)))
+	cfg.Places, cfg.Seed = 1, 2
+	_, other := choose()
+	g.Expect(other).NotTo(Equal(once), "another seed chooses others")
+	cfg.Seed = 1
+
+	cases := map[string]runner.Job{}
+	for _, j := range jobs {
+		cases[j.Case.ID] = j
+	}
+	tried := map[string]int{}
+	key := func(c *fixtures.Case, op fault.Operator, situation string) string {
+		return fmt.Sprint(c.Version, " ", op.Name, ": ", situation)
+	}
+	situations := map[string][]string{}
+	for _, j := range jobs {
+		situations[j.Case.ID] = fault.Situations(j.Case)
+	}
+	for _, p := range once {
+		op, err := fault.Named(p.Fault)
+		g.Expect(err).NotTo(HaveOccurred())
+		c := cases[p.Case].Case
+		if op.Apply(c, p.Place).Line == 0 {
+			for _, s := range situations[p.Case] {
+				tried[key(c, op, s)]++
+			}
+		} else if s := situations[p.Case]; p.Place < len(s) {
+			tried[key(c, op, s[p.Place])]++
+		}
+	}
+	places, all, missed := 0, map[string]bool{}, map[string]bool{}
+	for _, j := range jobs {
+		scn, err := fixtures.LoadScenario(j.Case.Scenario)
+		g.Expect(err).NotTo(HaveOccurred())
+		at := situations[j.Case.ID]
+		for _, op := range fault.Operators() {
+			if !runner.Wanted(cfg.Checks, op.Name) || op.Selective {
+				continue
+			}
+			for _, place := range op.Places(j.Case, scn) {
+				if places++; place < len(at) && at[place] != "" {
+					k := key(j.Case, op, at[place])
+					if all[k] = true; tried[k] == 0 {
+						missed[k] = true
+					}
+				}
+			}
+		}
+	}
+	g.Expect(missed).To(BeEmpty())
+	g.Expect(len(once)).To(BeNumerically("<", places/20), "of %d places", places)
+}
+
+// A run of one case tries each fault at one place.
+func TestACaseTriesEachFaultOnce(t *testing.T) {
+	g := NewWithT(t)
+	jobs, err := runner.Jobs(conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New())}, Checks: checks.All(), Cases: []string{"codex/0.169.0/tool/parallel"}, Seed: 1,
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	chosen := runner.ChosenPlaces(jobs)
+	g.Expect(chosen).NotTo(BeEmpty())
+	for i := range chosen[1:] {
+		g.Expect(chosen[i].Fault).NotTo(Equal(chosen[i+1].Fault))
+	}
+}
+
+// The shards of a run try together what the whole run tries.
+func TestShardsTryTheSameFaults(t *testing.T) {
+	g := NewWithT(t)
+	cfg := conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New())}, Checks: checks.All(), Cases: []string{"codex/0.169.0/t*/*"}, Seed: 1,
+	}
+	jobs, err := runner.Jobs(cfg)
+	g.Expect(err).NotTo(HaveOccurred())
+	var parts []runner.Chosen
+	for i := range 3 {
+		cfg.Shard = conformance.Shard{Index: i + 1, Total: 3}
+		part, err := runner.Jobs(cfg)
+		g.Expect(err).NotTo(HaveOccurred())
+		parts = append(parts, runner.ChosenPlaces(part)...)
+	}
+	g.Expect(parts).To(ConsistOf(runner.ChosenPlaces(jobs)))
+}
