@@ -16,7 +16,7 @@ import (
 func TestRuntimesCannotReadTheServer(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	dir, err := os.MkdirTemp("", "turnspec-hidden")
+	dir, err := os.MkdirTemp("", "turnspec-hidden") //nolint:usetesting // T.TempDir is closed to other users
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	g.Expect(os.Chmod(dir, 0o777)).To(Succeed())

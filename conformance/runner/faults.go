@@ -106,11 +106,12 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 				continue
 			}
 			why := ""
-			if !isChosen(cfg, name) {
+			switch {
+			case !isChosen(cfg, name):
 				why = notChosen
-			} else if external {
+			case external:
 				why = whyUntried(j, x.check, name, plain)
-			} else if j.places != nil && len(j.places[name]) == 0 {
+			case j.places != nil && len(j.places[name]) == 0:
 				why = sampledOut
 			}
 			if why != "" {

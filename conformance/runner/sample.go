@@ -82,11 +82,10 @@ func (x *sampler) addJob(j *Job) {
 		n := -1
 		if text != "" {
 			key := j.Case.Version + " " + text
-			known := false
-			if n, known = x.numbers[key]; !known {
-				n = len(x.numbers)
-				x.numbers[key] = n
+			if _, known := x.numbers[key]; !known {
+				x.numbers[key] = len(x.numbers)
 			}
+			n = x.numbers[key]
 		}
 		s.situations = append(s.situations, n)
 	}
