@@ -3,6 +3,7 @@ package sidecar_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -39,7 +40,7 @@ func serve(t *testing.T, c sidecar.Config) *served {
 	go func() { x.ended <- sidecar.New(c).Serve(ctx, l) }()
 	t.Cleanup(func() {
 		cancel()
-		<-x.ended
+		_ = <-x.ended // stop has judged it
 	})
 	return x
 }
@@ -70,6 +71,16 @@ func (x *served) connect(t *testing.T, text string) net.Conn {
 		t.Fatal(err)
 	}
 	return conn
+}
+
+// readStatus reads an answer and returns its status.
+func readStatus(from *bufio.Reader) (int, error) {
+	res, err := http.ReadResponse(from, nil)
+	if err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, res.Body)
+	return res.StatusCode, errors.Join(err, res.Body.Close())
 }
 
 const (
@@ -118,12 +129,9 @@ func TestBodyTimeoutLeavesStreams(t *testing.T) {
 	}
 	conn := x.connect(t, send("POST", "/sessions", `{"session_id":"s"}`))
 	lines := bufio.NewReader(conn)
-	res, err := http.ReadResponse(lines, nil)
-	g.Expect(err).NotTo(HaveOccurred())
-	_, _ = io.Copy(io.Discard, res.Body)
-	g.Expect(res.StatusCode).To(Equal(http.StatusCreated))
+	g.Expect(readStatus(lines)).To(Equal(http.StatusCreated))
 	// The same connection, and a stream that is asked for with a body.
-	_, err = io.WriteString(conn, send("GET", "/sessions/s/events", `{}`))
+	_, err := io.WriteString(conn, send("GET", "/sessions/s/events", `{}`))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(conn.SetReadDeadline(time.Now().Add(time.Minute))).To(Succeed())
 	for heartbeats := 0; heartbeats < 2; {
@@ -172,10 +180,7 @@ func TestUnauthorizedConnections(t *testing.T) {
 	health := func() {
 		_, err := io.WriteString(authorized, "GET /health HTTP/1.1\r\nHost: localhost\r\n"+withToken+"\r\n")
 		g.Expect(err).NotTo(HaveOccurred())
-		res, err := http.ReadResponse(lines, nil)
-		g.Expect(err).NotTo(HaveOccurred())
-		_, err = io.Copy(io.Discard, res.Body)
-		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(readStatus(lines)).To(Equal(http.StatusOK))
 	}
 	health()
 	first := x.connect(t, "GET /")
