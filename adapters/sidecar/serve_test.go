@@ -40,7 +40,7 @@ func serve(t *testing.T, c sidecar.Config) *served {
 	go func() { x.ended <- sidecar.New(c).Serve(ctx, l) }()
 	t.Cleanup(func() {
 		cancel()
-		_ = <-x.ended // stop has judged it
+		<-x.ended //nolint:errcheck // stop has judged it
 	})
 	return x
 }
