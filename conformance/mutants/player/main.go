@@ -89,7 +89,7 @@ type player struct {
 }
 
 func load() (*player, error) {
-	p := &player{jobs: map[string]runner.Job{}, cfg: conformance.Config{
+	p := &player{cfg: conformance.Config{
 		Corpus: fixtures.Embedded(),
 		Checks: checks.All(), Places: 1, Seed: 1, RealTimeLimit: 20 * time.Second,
 	}}
@@ -105,20 +105,21 @@ func load() (*player, error) {
 	return p, err
 }
 
-// job returns the job of a case, which is read when it is first used: a mutant that
-// ends this program makes the worker start another one.
+// job returns the job of a case, with the faults that a run of all cases tries on it. The jobs
+// are read when one is first used: a mutant that ends this program makes the worker start
+// another one.
 func (p *player) job(id string) (runner.Job, error) {
-	if j, have := p.jobs[id]; have {
-		return j, nil
+	if p.jobs == nil {
+		jobs, err := runner.Jobs(p.cfg)
+		if err != nil {
+			return runner.Job{}, err
+		}
+		p.jobs = make(map[string]runner.Job, len(jobs))
+		for _, j := range jobs {
+			p.jobs[j.Case.ID] = j
+		}
 	}
-	cfg := p.cfg
-	cfg.Cases = []string{id}
-	jobs, err := runner.Jobs(cfg)
-	if err != nil {
-		return runner.Job{}, err
-	}
-	p.jobs[id] = jobs[0]
-	return jobs[0], nil
+	return p.jobs[id], nil
 }
 
 // play stops at the first case in which a check fails.
