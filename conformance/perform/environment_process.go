@@ -244,7 +244,7 @@ func (p *processEnvironment) runUntil(done <-chan struct{}) bool {
 		changed := p.d.nextEvent()
 		idle := idleTime
 		switch {
-		case p.eventsEnded():
+		case p.d.eventsEnded():
 			idle = idleTimeDrained
 		case len(p.play.Unrecorded()) > 0:
 			idle = idleTimeAstray
@@ -331,7 +331,7 @@ func (p *processEnvironment) Release(_ context.Context, hold string) error {
 
 func (p *processEnvironment) waitBarrier() {
 	for p.unmovedFor() < p.idleBeforeNext() {
-		time.Sleep(time.Millisecond)
+		p.waitMove(p.d.nextEvent(), nil, time.Millisecond)
 	}
 }
 
@@ -368,7 +368,7 @@ func (p *processEnvironment) idleBeforeNext() time.Duration {
 	next, _ := p.nextStep()
 	s := p.play.State()
 	switch {
-	case s.Finished, p.eventsEnded():
+	case s.Finished, p.d.eventsEnded():
 		return 0
 	case len(p.play.Unrecorded()) > 0:
 		return idleTimeAstray
@@ -376,6 +376,8 @@ func (p *processEnvironment) idleBeforeNext() time.Duration {
 		return 0 // no step before the release is seen on the wire
 	case s.AwaitSpawn && (next.Verb == fixtures.VerbOpen || next.Verb == fixtures.VerbKill):
 		return 0
+	case s.Barrier != nil && s.Barrier.Line == p.from && p.isUnseen(s.Barrier.Kind, next):
+		return idleTimeAstray
 	case s.Barrier == nil || s.Barrier.Line == p.from:
 		return idleTime // the last step is still under way
 	}
@@ -385,17 +387,14 @@ func (p *processEnvironment) idleBeforeNext() time.Duration {
 	return 0
 }
 
-// eventsEnded reports whether the session's events have ended.
-func (p *processEnvironment) eventsEnded() bool {
-	p.d.mu.Lock()
-	drained := p.d.drained
-	p.d.mu.Unlock()
-	select {
-	case <-drained:
-		return true
-	default:
+// isUnseen reports whether the recorded runtime did not see the last step that began: the
+// stand-in waits for the next one, as it does after a stop that was repeated.
+func (p *processEnvironment) isUnseen(barrier standin.Kind, next fixtures.Step) bool {
+	if p.begun == 0 {
 		return false
 	}
+	seenAt, known := barrierKinds[p.d.run.Scenario.Client[p.begun-1].Verb]
+	return known && !slices.Contains(seenAt, barrier) && slices.Contains(barrierKinds[next.Verb], barrier)
 }
 
 func (p *processEnvironment) beforeStep(s fixtures.Step) {

@@ -49,17 +49,32 @@ func (d *director) onlyOnce(limit time.Duration) time.Duration {
 }
 
 // waitUntil waits until cond holds, or the subject has emitted no event for the
-// idle time. It returns at once if cond holds.
+// idle time. It returns at once if cond holds, and in real time also if the events of the
+// session have ended, as after a signal that ended the program.
 func (d *director) waitUntil(cond func() bool, idle time.Duration) {
 	for {
 		event, faulty := d.nextEvent(), d.faultPlayed()
-		if cond() {
+		ended := d.run.Tier == conformance.TierProcess && d.eventsEnded()
+		if cond() || ended {
 			return
 		}
 		if !d.waitDone(context.Background(), event, idle) {
 			d.waitedOnce = d.waitedOnce || faulty && idle > time.Second
 			return
 		}
+	}
+}
+
+// eventsEnded reports whether the session's events have ended.
+func (d *director) eventsEnded() bool {
+	d.mu.Lock()
+	drained := d.drained
+	d.mu.Unlock()
+	select {
+	case <-drained:
+		return true
+	default:
+		return false
 	}
 }
 

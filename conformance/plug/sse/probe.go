@@ -31,8 +31,8 @@ const (
 const (
 	// repeatedWait is how long a repeated message has to begin a turn.
 	repeatedWait = 150 * time.Millisecond
-	// largeBody is a body that no client needs.
-	largeBody = 16 << 20
+	// largeLength is the length of a message that no client needs.
+	largeLength = 16 << 20
 
 	// heartbeatTime is how often comments are asked for, and heartbeatLimit how long the
 	// next two may take on a busy machine.
@@ -177,12 +177,14 @@ func (x *session) probeOnce(ctx context.Context, m message) {
 	x.probes.assert(probeOnce, after == before, "the message %s was sent again, with the same message_id, and began another turn", m.MessageID)
 }
 
+// largeBody returns an answer with a message of largeLength. It is made once, because each
+// session of the suite sends it.
+var largeBody = sync.OnceValue(func() []byte {
+	return slices.Concat([]byte(`{"decision":"deny","message":"`), bytes.Repeat([]byte("x"), largeLength), []byte(`"}`))
+})
+
 // probeGuard sends requests of clients that may not use the server.
 func (x *session) probeGuard(ctx context.Context) {
-	large, err := json.Marshal(map[string]string{"decision": "deny", "message": string(bytes.Repeat([]byte("x"), largeBody))})
-	if err != nil {
-		return
-	}
 	for _, c := range []struct {
 		what, path string
 		body       []byte
@@ -192,7 +194,7 @@ func (x *session) probeGuard(ctx context.Context) {
 		{"with a foreign Host", x.path("stop"), nil, map[string]string{"Host": "attacker.example"}, []int{400, 401, 403, 421}},
 		{"with a foreign Origin", x.path("stop"), nil, map[string]string{"Origin": "http://attacker.example"}, []int{401, 403}},
 		{"with a wrong token", x.path("stop"), nil, map[string]string{"Authorization": "Bearer wrong"}, []int{401, 403}},
-		{fmt.Sprintf("with a body of %d MiB", largeBody>>20), x.path("permission", "none"), large, nil, []int{http.StatusRequestEntityTooLarge}},
+		{fmt.Sprintf("with a body of %d MiB", largeLength>>20), x.path("permission", "none"), largeBody(), nil, []int{http.StatusRequestEntityTooLarge}},
 	} {
 		if c.what == "with a wrong token" && !x.hasToken() {
 			continue
