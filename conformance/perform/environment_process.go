@@ -335,16 +335,15 @@ func (p *processEnvironment) waitBarrier() {
 	}
 }
 
-// nextStep returns the next step of the session, or kill; ok is false behind the
-// last one.
-func (p *processEnvironment) nextStep() (s fixtures.Step, ok bool) {
+// nextStep returns the next step of the session, or kill; behind the last one, the close.
+func (p *processEnvironment) nextStep() fixtures.Step {
 	client := p.d.run.Scenario.Client
 	for _, s := range client[min(p.begun, len(client)):] {
 		if !steps.OfEnvironment(s) || s.Verb == fixtures.VerbKill {
-			return s, true
+			return s
 		}
 	}
-	return fixtures.Step{Verb: fixtures.VerbClose}, false
+	return fixtures.Step{Verb: fixtures.VerbClose}
 }
 
 // barrierKinds are the client's actions on the wire at which the stand-in waits
@@ -365,7 +364,7 @@ func (p *processEnvironment) idleBeforeNext() time.Duration {
 	if _, more := p.play.Next(); more {
 		return idleTime
 	}
-	next, _ := p.nextStep()
+	next := p.nextStep()
 	s := p.play.State()
 	switch {
 	case s.Finished, p.d.eventsEnded():
