@@ -48,7 +48,11 @@ func run(t *testing.T, broken string, ids ...string) (failed map[string]string, 
 	for _, id := range ids {
 		cases = append(cases, version+id)
 	}
-	return subjecttest.Run(t, &acp.Subject{Program: plug.Program{Title: broken, Of: "claude", Command: []string{self, asAgent, broken}}}, cases...)
+	judge := subjecttest.Run
+	if broken == neverReplies {
+		judge = subjecttest.RunOnce
+	}
+	return judge(t, &acp.Subject{Program: plug.Program{Title: broken, Of: "claude", Command: []string{self, asAgent, broken}}}, cases...)
 }
 
 func TestCorrectAgentPasses(t *testing.T) {

@@ -3,7 +3,9 @@ package jsonl_test
 import (
 	"context"
 	"maps"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/turnspec/turnspec/conformance/runner"
@@ -116,15 +118,40 @@ var brokenPrograms = map[string]struct {
 	},
 }
 
+// choice is the faults that a test tries.
+type choice struct {
+	any   bool
+	names []string // none: a sample of all, as `turnspec run` tries them
+}
+
+var (
+	noFaults  = choice{}
+	allFaults = choice{any: true}
+	// The limit for the start and the one for a stall reach the program: nothing else ends these
+	// runs in seconds.
+	startFault = choice{true, []string{"no-handshake"}}
+	stallFault = choice{true, []string{"missing-end"}}
+	// endFaults end the session, its open, or a turn, each in another way; or they change nothing,
+	// or add a notice.
+	endFaults = choice{true, []string{"kill", "exit-without-newline", "no-program", "duplicate-end", "garbage-line", "unknown-message"}}
+)
+
+// whole reports whether all cases and faults are tried, as `make matrix` does.
+func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
+
 // judged runs cases against a subject. It returns the checks that failed, with their
 // problems. With faults a failure is tried a second time, as for a user: the subject has
 // short limits then, which a busy machine can exceed.
-func judged(t *testing.T, s conformance.Subject, places int, cases ...string) (map[string][]string, *conformance.Report) {
+func judged(t *testing.T, s conformance.Subject, faults choice, cases ...string) (map[string][]string, *conformance.Report) {
 	t.Helper()
-	all := slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return len(c.Faults) > 0 && places == 0 })
-	rep, err := runner.Run(context.Background(), conformance.Config{
-		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: all, Cases: cases, Workers: 4, Places: max(places, 1), SingleTry: places == 0,
-	})
+	cfg := conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Cases: cases, Workers: 4, Places: 1, SingleTry: !faults.any,
+		Checks: slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return len(c.Faults) > 0 && !faults.any }),
+	}
+	for _, name := range faults.names {
+		cfg.Faults = append(cfg.Faults, conformance.FaultAt{Name: name})
+	}
+	rep, err := runner.Run(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,31 +169,42 @@ func judged(t *testing.T, s conformance.Subject, places int, cases ...string) (m
 	return failed, rep
 }
 
-// TestBridgedReferenceConforms runs a reference adapter behind the protocol, with
-// faults too.
+// TestBridgedReferenceConforms runs a reference adapter behind the protocol. It tries a few
+// faults of each kind on one case, or all on all cases if TURNSPEC_MATRIX is whole.
 func TestBridgedReferenceConforms(t *testing.T) {
 	t.Parallel()
-	for name, cases := range map[string][]string{
-		"bridge": {
+	plain := []string{plain}
+	for name, x := range map[string]struct {
+		runtime string
+		faults  choice
+		cases   []string
+	}{
+		"bridge": {"claude", noFaults, []string{
 			"claude/2.1.329/text/plain", "claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/stop/mid-text",
 			"claude/2.1.329/session/resume-in-a-new-process", "claude/2.1.329/question/one", "claude/2.1.329/tool/parallel",
-		},
-		"bridge codex": {
+		}},
+		"bridge codex": {"codex", noFaults, []string{
 			"codex/0.169.0/text/plain", "codex/0.169.0/permission/allow", "codex/0.169.0/stop/mid-text", "codex/0.169.0/session/resume-in-a-new-process",
-		},
+		}},
+		"bridge with a stall":         {"claude", stallFault, plain},
+		"bridge with no handshake":    {"claude", startFault, plain},
+		"bridge with faults that end": {"claude", endFaults, plain},
+		"bridge with a cut stdout":    {"claude", choice{true, []string{"close-stdout", "split-every-byte"}}, plain},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			program, _, ofFaults := strings.Cut(name, " with ")
 			g := gomega.NewWithT(t)
-			cases, places := racesample.Sample(cases, 4), 1
-			if racesample.Enabled {
-				places = 0 // faults are minutes of waiting, and `make test` tries them
+			cases, faults := racesample.Sample(x.cases, 4), x.faults
+			switch {
+			case ofFaults && racesample.Enabled:
+				t.Skip("faults are minutes of waiting, and `make test` tries them")
+			case ofFaults && whole():
+				t.Skip("the other subtests try all faults")
+			case whole() && !racesample.Enabled:
+				faults = allFaults
 			}
-			runtime := "claude"
-			if name == "bridge codex" {
-				runtime = "codex"
-			}
-			failed, rep := judged(t, of(t, name, runtime), places, cases...)
+			failed, rep := judged(t, of(t, program, x.runtime), faults, cases...)
 			g.Expect(failed).To(gomega.BeEmpty())
 			passed := 0
 			for _, r := range rep.Results {
@@ -175,7 +213,12 @@ func TestBridgedReferenceConforms(t *testing.T) {
 				}
 			}
 			g.Expect(passed).To(gomega.BeNumerically(">", 12*len(cases)), "most checks made assertions")
-			g.Expect(rep.FaultRuns).To(gomega.BeNumerically(">=", 6*places*len(cases)))
+			switch {
+			case len(faults.names) > 0:
+				g.Expect(rep.FaultRuns).To(gomega.BeNumerically(">=", len(faults.names)))
+			case faults.any:
+				g.Expect(rep.FaultRuns).To(gomega.BeNumerically(">=", 6*len(cases)))
+			}
 		})
 	}
 }
@@ -188,7 +231,7 @@ func TestBrokenProgramsFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := gomega.NewWithT(t)
-			failed, _ := judged(t, of(t, name, "claude"), 0, "claude/2.1.329/"+b.on)
+			failed, _ := judged(t, of(t, name, "claude"), noFaults, "claude/2.1.329/"+b.on)
 			for _, id := range b.fails {
 				g.Expect(failed).To(gomega.HaveKey(id))
 			}
@@ -202,7 +245,7 @@ func TestBrokenProgramsFail(t *testing.T) {
 func TestOneMessageAtATime(t *testing.T) {
 	t.Parallel()
 	verdicts := func(id string) map[conformance.Verdict]int {
-		_, rep := judged(t, of(t, "one message", "claude"), 0, id)
+		_, rep := judged(t, of(t, "one message", "claude"), noFaults, id)
 		out := map[conformance.Verdict]int{}
 		for _, r := range rep.Results {
 			out[r.Verdict]++
@@ -222,7 +265,7 @@ func TestOneMessageAtATime(t *testing.T) {
 func TestInterruptedCallMayBeAnError(t *testing.T) {
 	t.Parallel()
 	g := gomega.NewWithT(t)
-	failed, rep := judged(t, of(t, "no word for interrupted", "claude"), 0, "claude/2.1.329/stop/mid-tool-then-next-turn")
+	failed, rep := judged(t, of(t, "no word for interrupted", "claude"), noFaults, "claude/2.1.329/stop/mid-tool-then-next-turn")
 	g.Expect(failed).To(gomega.BeEmpty())
 	g.Expect(slices.ContainsFunc(rep.Results, func(r conformance.Result) bool {
 		return r.Check.ID == "tool.output" && r.Verdict == conformance.Pass

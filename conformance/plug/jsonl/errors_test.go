@@ -45,9 +45,9 @@ var programs = map[string]func(){
 	"never ends":    neverEnds,
 }
 
-// neverEnds replies to every command and goes on running when its stdin is closed.
+// neverEnds is a correct program, but for that it goes on running when its stdin is closed.
 func neverEnds() {
-	says(hello, `{"reply":{"id":1}}`, `{"reply":{"id":2}}`, `{"reply":{"id":3}}`)()
+	(&bridge{runtime: "claude"}).run()
 	time.Sleep(time.Hour)
 }
 

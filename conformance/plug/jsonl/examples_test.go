@@ -97,8 +97,8 @@ func TestExamplesAreShort(t *testing.T) {
 	}
 }
 
-// TestExamplesWithFaults grades each example with the command in PROTOCOL.md: with faults, on
-// a few cases, or on all with TURNSPEC_MATRIX=whole.
+// TestExamplesWithFaults grades each example with a few faults on one case, or, with
+// TURNSPEC_MATRIX=whole, with the command in PROTOCOL.md: with all faults, on all cases.
 func TestExamplesWithFaults(t *testing.T) {
 	t.Parallel()
 	if racesample.Enabled {
@@ -108,11 +108,11 @@ func TestExamplesWithFaults(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			need(t, x.program, x.good, x.want)
-			cases := x.cases("permission/allow", "stop/mid-text", "tool/parallel")
-			if os.Getenv("TURNSPEC_MATRIX") == "whole" {
-				cases = nil
+			faults, cases := endFaults, x.cases("text/plain")
+			if whole() {
+				faults, cases = allFaults, nil
 			}
-			if failed, _ := judged(t, x.subject(file), 1, cases...); len(failed) > 0 {
+			if failed, _ := judged(t, x.subject(file), faults, cases...); len(failed) > 0 {
 				t.Errorf("%v", failed)
 			}
 		})
@@ -120,12 +120,18 @@ func TestExamplesWithFaults(t *testing.T) {
 }
 
 // TestExamplesPass checks that each example is plugged in and passes the checks for
-// what it supports.
+// what it supports: on one case of each kind, or on more with TURNSPEC_MATRIX=whole.
 func TestExamplesPass(t *testing.T) {
 	t.Parallel()
 	scenarios := map[string][]string{
-		"claude": {"text/*-*-*", "tool/text-tool-text-three-rounds", "permission/a*", "permission/deny*", "process/*", "plan/*", "limit/*", "subagent/asks-beside-the-turn", "turn/two-turns-one-process"},
-		"codex":  {"text/*-*-*", "tool/text-tool-text-three-rounds", "permission/a*", "permission/deny*", "process/bad-flag", "file/patch-of-many", "subagent/asks-beside-the-turn", "turn/two-turns-one-process"},
+		"claude": {"text/plain", "tool/text-tool-text-three-rounds", "permission/allow", "permission/deny-with-a-message", "turn/two-turns-one-process"},
+		"codex":  {"text/plain", "tool/text-tool-text-three-rounds", "permission/allow", "permission/deny-with-a-message", "turn/two-turns-one-process"},
+	}
+	if whole() {
+		scenarios = map[string][]string{
+			"claude": {"text/*-*-*", "tool/text-tool-text-three-rounds", "permission/a*", "permission/deny*", "process/*", "plan/*", "limit/*", "subagent/asks-beside-the-turn", "turn/two-turns-one-process"},
+			"codex":  {"text/*-*-*", "tool/text-tool-text-three-rounds", "permission/a*", "permission/deny*", "process/bad-flag", "file/patch-of-many", "subagent/asks-beside-the-turn", "turn/two-turns-one-process"},
+		}
 	}
 	for file, x := range examples {
 		t.Run(file, func(t *testing.T) {
@@ -136,7 +142,7 @@ func TestExamplesPass(t *testing.T) {
 			for _, step := range smokeOn(t, s, newest[x.runtime]+"text/plain") {
 				g.Expect(step.Err).NotTo(gomega.HaveOccurred(), step.Name)
 			}
-			failed, rep := judged(t, s, 0, x.cases(scenarios[x.runtime]...)...)
+			failed, rep := judged(t, s, noFaults, x.cases(scenarios[x.runtime]...)...)
 			g.Expect(failed).To(gomega.BeEmpty())
 			passed := map[string]int{}
 			for _, r := range rep.Results {

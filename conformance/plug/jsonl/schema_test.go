@@ -156,18 +156,23 @@ func eventType(line string) string {
 	return typ
 }
 
-// validEvent validates the event in a line, with what may be left out of a line.
-func validEvent(t *testing.T, line string) error {
-	t.Helper()
+// eventSchema returns the compiled schema of events.
+var eventSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(event.Schema))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource("event.json", doc); err != nil {
-		return err
+		return nil, err
 	}
-	s, err := c.Compile("event.json")
+	return c.Compile("event.json")
+})
+
+// validEvent validates the event in a line, with what may be left out of a line.
+func validEvent(t *testing.T, line string) error {
+	t.Helper()
+	s, err := eventSchema()
 	if err != nil {
 		return err
 	}

@@ -202,7 +202,7 @@ func TestBrokenSidecarsFailServerChecks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			failed, _ := judged(t, of(t, name, "claude"), 0, "claude/2.1.329/"+cmp.Or(b.on, "tool/text-tool-text-three-rounds"))
+			failed, _ := judged(t, of(t, name, "claude"), noFaults, "claude/2.1.329/"+cmp.Or(b.on, "tool/text-tool-text-three-rounds"))
 			g.Expect(failed).To(HaveKey(b.fails))
 			delete(failed, b.fails)
 			for id, problems := range failed {
@@ -219,7 +219,7 @@ func TestBrokenSidecarsFailServerChecks(t *testing.T) {
 func TestServerChecksPass(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	failed, passed := judged(t, of(t, "served", "claude"), 0, "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/stop/mid-text", "claude/2.1.329/session/resume-in-a-new-process", "claude/2.1.329/text/plain")
+	failed, passed := judged(t, of(t, "served", "claude"), noFaults, "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/stop/mid-text", "claude/2.1.329/session/resume-in-a-new-process", "claude/2.1.329/text/plain")
 	g.Expect(failed).To(BeEmpty())
 	for _, id := range []string{"server.resume", "server.cursor", "server.no-content", "server.heartbeat", "server.once", "server.guard"} {
 		g.Expect(passed).To(HaveKeyWithValue(id, 4))
@@ -227,7 +227,7 @@ func TestServerChecksPass(t *testing.T) {
 	for _, id := range []string{"server.without-listeners", "process.sigterm", "process.sigint", "process.sighup"} {
 		g.Expect(passed).To(HaveKeyWithValue(id, 1))
 	}
-	failed, passed = judged(t, of(t, "served", "claude"), 0, "claude/2.1.329/image/looked-at", "claude/2.1.329/mcp/gives-an-image")
+	failed, passed = judged(t, of(t, "served", "claude"), noFaults, "claude/2.1.329/image/looked-at", "claude/2.1.329/mcp/gives-an-image")
 	g.Expect(failed).To(BeEmpty())
 	g.Expect(passed).To(HaveKeyWithValue("server.media", 2))
 }

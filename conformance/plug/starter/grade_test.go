@@ -108,8 +108,9 @@ func needTypeScript(t *testing.T) {
 func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
 
 // faults are those that are tried without TURNSPEC_MATRIX=whole: each ends a turn, or the
-// session, in another way.
-var faults = []string{"lost-end", "endless-end", "close-stdout", "duplicate-end", "kill", "exit-without-newline", "no-program"}
+// session, in another way. A run of lost-end or endless-end takes half a minute, until the suite
+// gives up waiting for a turn that has no end.
+var faults = []string{"close-stdout", "duplicate-end", "kill", "exit-without-newline", "no-program"}
 
 // TestStartersPass grades the adapters that init writes, as they are written, with
 // faults: one turn of text with a few faults, or with all if TURNSPEC_MATRIX is whole.
@@ -128,6 +129,9 @@ func TestStartersPass(t *testing.T) {
 	} {
 		t.Run(c.language+"/"+c.runtime+"/"+c.program, func(t *testing.T) {
 			t.Parallel()
+			if c.program == "text" && !whole() {
+				t.Skip("TestPlugsAreShort of package jsonl runs it without faults; TURNSPEC_MATRIX=whole runs it here")
+			}
 			dir := write(t, c.language, c.runtime)
 			if c.program == "text" { // the example of FIRST-ADAPTER.md, beside the same adapter
 				texts := map[string]string{"typescript": "text.mjs", "python": "text.py"}
