@@ -49,7 +49,7 @@ var waitingFaults = []string{"stall", "endless-retries", "missing-end", "close-s
 // subject has passed.
 func Waits(name string) bool { return slices.Contains(waitingFaults, name) }
 
-// scaledLimits are the limits of a subject for waitingFaults.
+// scaledLimits are the limits of a subject for waitingFaults, on a machine that is not busy.
 var scaledLimits = adapters.Limits{Handshake: 3 * time.Second, Stop: 2 * time.Second, Idle: 2 * time.Second, Request: 2 * time.Second}
 
 // whyUntried returns why the fault is not tried for the check in real time, or "".
@@ -76,12 +76,30 @@ func withLimits(rec perform.Recording, f *fault.Fault, plain *conformance.Run, a
 	if f == nil || plain == nil || plain.Limits == nil || !Waits(f.Operator) {
 		return rec
 	}
-	limits := scaledLimits
+	limits := limitsFor(plain)
 	if again && f.Kind == fault.Transparent {
 		limits.Request *= 4
 	}
 	rec.Limits = &limits
 	return rec
+}
+
+// limitsFor returns scaledLimits, longer by as much as the machine is busy: a subject that keeps
+// them must not fail because it gets no processor. The run without a fault is the measure. Its
+// subject has a quarter of the limit to open its session; the slower of two runs may take four
+// times as long.
+func limitsFor(plain *conformance.Run) adapters.Limits {
+	limits := scaledLimits
+	i := slices.IndexFunc(plain.Steps, func(s conformance.StepResult) bool { return s.Step.Verb == fixtures.VerbOpen })
+	if i < 0 {
+		return limits
+	}
+	if slowness := float64(4*plain.Steps[i].For) / float64(limits.Handshake); slowness > 1 {
+		for _, d := range []*time.Duration{&limits.Handshake, &limits.Stop, &limits.Idle, &limits.Request} {
+			*d = time.Duration(float64(*d) * slowness).Round(time.Millisecond)
+		}
+	}
+	return limits
 }
 
 // sampleJobs chooses the faults that are tried on each job of a subject that runs in
