@@ -292,10 +292,13 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	return f.out.show(cmd, d)
 }
 
-// about describes the run, for the report.
-func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (report.About, error) {
-	sum, err := cfg.Corpus.Sum()
-	a := report.About{Turnspec: buildVersion(), Corpus: sum, Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now()}
+// about describes the run, for the report. Only a report contains the corpus's checksum, so
+// a run without one does not read the whole corpus.
+func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (a report.About, err error) {
+	a = report.About{Turnspec: buildVersion(), Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now()}
 	a.Selection.Command = rerun(cmd)
+	if f.out.json || len(f.out.reports) > 0 {
+		a.Corpus, err = cfg.Corpus.Sum()
+	}
 	return a, err
 }
