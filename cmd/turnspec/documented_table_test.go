@@ -27,12 +27,12 @@ const (
 )
 
 // short makes a run of a program take seconds: each check with a fault takes more.
-const short = "--case text/plain --check text.order --tier process"
+const short = "--case claude/2.1.329/text/plain --check text.order --tier process"
 
-// plainCase and plainCases make a run of the reference adapters take a second.
+// plainCase and plainCases make a run of the reference adapters take less than a second.
 const (
-	plainCase  = "--case codex/0.169.0/text/plain"
-	plainCases = "--case 'codex/*/text/plain'"
+	plainCase  = "--case codex/0.169.0/text/plain --check text.once"
+	plainCases = "--case 'codex/*/text/plain' --check text.once"
 )
 
 // smallCorpus makes a command read one scenario and its cases. TestReadmeCoverage and the
@@ -48,15 +48,15 @@ var (
 // with the exit code 0. A command that has no row is run so.
 var documentedTable = map[string]how{
 	// The suite on a program or a server.
-	"turnspec run":                                                     {add: plainCase},
+	"turnspec run":                                                     {add: "--case codex/0.169.0/text/plain"},
 	"turnspec run --exhaustive":                                        {add: plainCase},
-	"turnspec run --runtime claude":                                    {add: "--case claude/2.1.329/text/plain"},
+	"turnspec run --runtime claude":                                    {add: "--case claude/2.1.329/text/plain --check text.once"},
 	"turnspec run --last-failed":                                       {after: []string{"turnspec run"}, exit: exitUsage}, // none failed
 	"turnspec run --tier live --case text/plain":                       {notRun: needsRuntimes},
 	"turnspec run --case 'permission/*' --check permission -v":         {},
 	"turnspec run --runtime codex --check text.once --json":            {add: plainCase},
 	"turnspec run --report junit=junit.xml --report html=report.html":  {add: plainCase},
-	"turnspec run --known known.txt --shard 2/5 --report json=2.json":  {files: []string{"known.txt"}, add: "--case 'text/p*'"},
+	"turnspec run --known known.txt --shard 2/5 --report json=2.json":  {files: []string{"known.txt"}, add: "--case 'text/p*' --check text.once"},
 	"turnspec run --known FILE --report html=report.html":              {files: []string{"known.txt"}, add: plainCase, replace: map[string]string{"FILE": "known.txt"}},
 	"turnspec run --write-known known.txt":                             {add: plainCase},
 	"turnspec run … --write-known known.txt":                           {add: plainCase, replace: map[string]string{"… ": ""}},
@@ -257,14 +257,15 @@ var documentedTable = map[string]how{
 	"turnspec coverage --ignored-but-seen":                         smallCorpus,
 	"turnspec coverage --json":                                     smallCorpus,
 	"turnspec lint":                                                smallCorpus,
+	"turnspec list cases --json":                                   smallCorpus,
 	"turnspec lint --corpus fixtures --json":                       {notRun: readsTheCorpus},
 	"turnspec lint fixtures/codex/0.169.0/text/plain.txtar":        {clone: true},
 	"turnspec update":                                              {notRun: writesTheClone},
 	"turnspec update 'permission/*'":                               {notRun: writesTheClone},
 	"turnspec update permission/allow":                             {notRun: writesTheClone},
 	"turnspec update <topic>/<what-happens>":                       {notRun: writesTheClone},
-	"turnspec update --corpus ./fixtures codex/0.169.0/text/plain": {clone: true},
-	"turnspec update my/claude/2.1.329/text/plain.txtar":           {files: []string{"my"}},
+	"turnspec update --corpus ./fixtures codex/0.169.0/text/plain": {clone: true, add: "--places 1"},
+	"turnspec update my/claude/2.1.329/text/plain.txtar":           {files: []string{"my"}, add: "--places 1"},
 	"turnspec record permission/allow":                             {notRun: needsRuntimes},
 	"turnspec record <topic>/<what-happens>":                       {notRun: needsRuntimes},
 	"turnspec record --all --runtime NAME":                         {notRun: needsRuntimes},
@@ -312,11 +313,12 @@ var documentedTable = map[string]how{
 	"go test ./adapters/dialect -run TestGoldens -update":                             {notRun: writesTheClone},
 	"go doc github.com/turnspec/turnspec/conformance/plug/mapping":                    {clone: true, graph: true},
 	"go doc github.com/turnspec/turnspec/adapters/event":                              {clone: true, graph: true},
-	"go build -o bin/turnspec ./cmd/turnspec":                                         {clone: true, after: []string{"mkdir -p bin"}},
+	"go build -o bin/turnspec ./cmd/turnspec":                                         {notRun: "it is run before `TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version`"},
 	"ln -sf turnspec bin/codex":                                                       {after: []string{"mkdir -p bin"}},
-	"TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version":                      {clone: true, after: []string{"go build -o bin/turnspec ./cmd/turnspec", "ln -sf turnspec bin/codex"}},
+	"TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version":                      {clone: true, after: []string{"mkdir -p bin", "go build -o bin/turnspec ./cmd/turnspec", "ln -sf turnspec bin/codex"}},
 	`ln -s "$(command -v turnspec)" bin/codex && TURNSPEC_CASE=codex/0.169.0/text/plain PATH=$PWD/bin:$PATH my-adapter`: {files: []string{"bin/my-adapter"}},
 	"go install ./cmd/turnspec": {notRun: "it writes to the folder of installed programs; `go build` of the same package is run"},
+	"pip install turnspec":      {notRun: needsRegistry},
 	"pip install turnspec==1.2.3 # or: npm install --save-dev turnspec@1.2.3": {notRun: needsRegistry},
 	"pip install -e .":           {notRun: "it is a line of a workflow, for an adapter of the reader's"},
 	"npm ci":                     {notRun: "it is a line of a workflow, for an adapter of the reader's"},

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -25,6 +26,10 @@ import (
 )
 
 const repository = "../.."
+
+// whole reports whether to also run documented commands that differ from others only in
+// values, as `make matrix` does.
+func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
 
 // documented is a command that a page or the help of a subcommand contains.
 type documented struct {
@@ -36,8 +41,10 @@ type documented struct {
 // TestDocumentedCommands runs each command of the docs and of the examples in the
 // help as it is typed: in an empty folder, with the exit code 0, unless
 // documentedTable says otherwise. Each is also parsed: its subcommand, flags, make
-// target, Go packages and tests exist.
+// target, Go packages and tests exist. Of commands that differ only in values it runs the
+// first one, and those of README, unless TURNSPEC_MATRIX is whole.
 func TestDocumentedCommands(t *testing.T) {
+	t.Parallel()
 	if racesample.Enabled {
 		t.Skip("it runs other programs; it is run without the race detector")
 	}
@@ -45,10 +52,12 @@ func TestDocumentedCommands(t *testing.T) {
 	if len(all) < 150 {
 		t.Fatalf("found only %d commands", len(all))
 	}
-	seen := map[string]bool{}
+	slices.SortStableFunc(all, func(a, b documented) int { return strings.Compare(rank(a), rank(b)) })
+	seen, shapes := map[string]bool{}, map[string]bool{}
 	for _, c := range all {
 		how := documentedTable[c.text]
-		if err := parseDocumented(how.filled(c.text)); err != nil {
+		shape, err := parseDocumented(how.filled(c.text))
+		if err != nil {
 			t.Errorf("%s: %s: %v", c.where, c.text, err)
 		}
 		if seen[c.text] || c.name {
@@ -58,6 +67,10 @@ func TestDocumentedCommands(t *testing.T) {
 		if how.notRun != "" || documentedElsewhere[c.where] != "" {
 			continue
 		}
+		if shapes[shape] && !whole() && c.where != "README.md" {
+			continue
+		}
+		shapes[shape] = true
 		t.Run(c.text, func(t *testing.T) {
 			t.Parallel()
 			runDocumented(t, c)
@@ -70,6 +83,14 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
+// rank sorts the commands of README before all others.
+func rank(c documented) string {
+	if c.where == "README.md" {
+		return ""
+	}
+	return "others"
+}
+
 // runDocumented runs a command in a folder that has what its row names.
 func runDocumented(t *testing.T, c documented) {
 	t.Helper()
@@ -78,8 +99,9 @@ func runDocumented(t *testing.T, c documented) {
 	for _, name := range how.files {
 		provide(t, dir, name)
 	}
+	modules, built, _ := strings.Cut(strings.TrimSpace(goFolders(t)), "\n")
 	env := append(os.Environ(), "HOME="+filepath.Join(dir, ".home"), "XDG_CACHE_HOME="+filepath.Join(dir, ".cache"), "NO_COLOR=1", "CI=",
-		"TURNSPEC_RUNTIMES="+filepath.Join(dir, ".none"), "npm_config_offline=true", "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "GOCACHE="+goEnv(t, "GOCACHE"))
+		"TURNSPEC_RUNTIMES="+filepath.Join(dir, ".none"), "npm_config_offline=true", "GOMODCACHE="+strings.TrimSpace(modules), "GOCACHE="+built)
 	if !how.graph {
 		env = append(env, "GOPROXY=off")
 	}
@@ -98,14 +120,16 @@ func runDocumented(t *testing.T, c documented) {
 	}
 }
 
-func goEnv(t *testing.T, name string) string {
+// goFolders are the folders of modules and of built packages, which a command that gets
+// another HOME would not find.
+var goFolders = once(func(t *testing.T) string {
 	t.Helper()
-	out, err := exec.Command("go", "env", name).Output()
+	out, err := exec.Command("go", "env", "GOMODCACHE", "GOCACHE").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSpace(string(out))
-}
+	return string(out)
+})
 
 // documentedLimit is the time that a documented command may take. One that takes
 // longer is marked takesMinutes and not run.
@@ -260,14 +284,16 @@ func documentedInHelp() (out []documented) {
 	return out
 }
 
-// parseDocumented checks that what a command line names exists.
-func parseDocumented(line string) error {
+// parseDocumented checks that what a command line names exists. It returns the shape of the
+// line, which is equal for lines that differ only in values.
+func parseDocumented(line string) (shape string, err error) {
 	line = regexp.MustCompile(`<([a-z-]+)>`).ReplaceAllString(line, "$1") // a placeholder
 	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
 	if err != nil {
-		return err
+		return "", err
 	}
 	var problems []error
+	var shapes []string
 	syntax.Walk(file, func(n syntax.Node) bool {
 		call, ok := n.(*syntax.CallExpr)
 		if !ok || len(call.Args) == 0 {
@@ -281,40 +307,51 @@ func parseDocumented(line string) error {
 			}
 			words = append(words, s)
 		}
-		problems = append(problems, parseCall(words))
+		shape, err := parseCall(words)
+		shapes, problems = append(shapes, shape), append(problems, err)
 		return true
 	})
-	return errors.Join(problems...)
+	return strings.Join(shapes, "; "), errors.Join(problems...)
 }
 
-func parseCall(words []string) error {
+// parseCall checks one call, and returns its shape: of a call of turnspec the subcommand and
+// the names of the flags, of another program all words.
+func parseCall(words []string) (shape string, err error) {
 	program, args := filepath.Base(words[0]), words[1:]
+	shape = strings.Join(words, " ")
 	switch {
 	case program == "npx" && len(args) > 0 && args[0] == "turnspec":
-		return parseTurnspec(args[1:])
+		shape, err = parseTurnspec(args[1:])
+		return "npx " + shape, err
 	case program == "turnspec":
 		return parseTurnspec(args)
 	case program == "make":
-		return parseMake(args)
+		return shape, parseMake(args)
 	case program == "go":
-		return parseGo(args)
+		return shape, parseGo(args)
 	}
-	return nil
+	return shape, nil
 }
 
-func parseTurnspec(args []string) error {
+func parseTurnspec(args []string) (shape string, err error) {
 	if len(args) == 0 {
-		return nil
+		return "turnspec", nil
 	}
 	cmd, rest, err := rootWithCompletion().Find(args)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if cmd.DisableFlagParsing {
 		_, _, err := playArgs(rest)
-		return err
+		return cmd.CommandPath() + " " + strings.Join(rest, " "), err
 	}
-	return cmd.ParseFlags(rest)
+	err = cmd.ParseFlags(rest)
+	words := []string{cmd.CommandPath()}
+	cmd.Flags().Visit(func(f *pflag.Flag) { words = append(words, "--"+f.Name) }) // sorted
+	if cmd.Flags().ArgsLenAtDash() >= 0 {
+		words = append(words, "--")
+	}
+	return strings.Join(words, " "), err
 }
 
 var makeTarget = regexp.MustCompile(`^[a-z-]+$`)

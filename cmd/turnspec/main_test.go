@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -30,6 +31,10 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	openDatabase = func(ctx context.Context, address string) (sharedLog, error) { return databases.Open(ctx, address) }
+	// Many scripts and commands wait for a limit, or for another program. `go test -parallel` wins.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
 	program := func() { os.Exit(run()) }
 	testscript.Main(m, map[string]func(){
 		"turnspec": program,
@@ -69,7 +74,7 @@ func (s panicsSession) Send(ctx context.Context, m adapters.Message) error {
 // and measures, follows a log, shows progress, or talks to another program. The other
 // scripts parse, judge and print in one goroutine. With the race detector each of
 // their commands takes seconds, so they run only without it.
-var concurrentScripts = []string{"bench", "chat", "connect", "http", "isolate", "log", "play", "record", "record-live", "run", "subject", "terminal"}
+var concurrentScripts = []string{"bench", "bench-server", "chat", "connect", "connect-acp", "connect-http", "http", "isolate", "log", "play", "record", "record-live", "run", "subject", "terminal"}
 
 // scripts returns the scripts to run: with the race detector only the concurrent
 // ones.
@@ -95,6 +100,7 @@ func scripts(t *testing.T) []string {
 
 // TestScripts runs the program as its users do.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Files: scripts(t),
 		Setup: func(e *testscript.Env) error {
@@ -115,8 +121,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// corpusCommand writes the scenarios and the newest cases that match the globs,
-// with their goldens, into a folder: corpus DIR [GLOB…].
+// corpusCommand writes the scenarios, the schemas, and the newest cases that match the
+// globs, with their goldens, into a folder: corpus DIR [GLOB…].
 func corpusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: corpus DIR [GLOB…]")
@@ -124,19 +130,20 @@ func corpusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	c := fixtures.Embedded()
 	ids, err := c.CaseIDs()
 	ts.Check(err)
-	ids = fixtures.Newest(ids)
+	chosen := map[string]bool{}
+	for _, id := range fixtures.Newest(ids) {
+		chosen[id] = slices.ContainsFunc(args[1:], func(glob string) bool { return conformance.Match(glob, id) })
+	}
 	copied := 0
 	ts.Check(fs.WalkDir(c.FS, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		id := strings.TrimSuffix(name, filepath.Ext(name))
-		want := strings.HasPrefix(name, "scenarios/") || filepath.Base(name) == "lifecycle.txtar"
-		for _, glob := range args[1:] {
-			if slices.Contains(ids, id) && conformance.Match(glob, id) {
-				want = true
-				copied++
-			}
+		want := strings.HasPrefix(name, "scenarios/") || filepath.Base(name) == "lifecycle.txtar" || filepath.Base(name) == "schema.txt"
+		if chosen[id] {
+			want = true
+			copied++
 		}
 		if !want {
 			return nil

@@ -25,11 +25,11 @@ func subjectThat() {
 	case "prints-garbage":
 		line("Loading the model …")
 	case "floods-stderr":
-		for text := strings.Repeat("warning ", 1<<10) + "\n"; ; {
-			if _, err := os.Stderr.WriteString(text); err != nil {
-				return
-			}
+		// More than a pipe and the suite hold.
+		if _, err := os.Stderr.WriteString(strings.Repeat(strings.Repeat("warning ", 1<<10)+"\n", 2<<10)); err != nil {
+			return
 		}
+		time.Sleep(time.Hour)
 	case "starts-nothing":
 		replyToAll(nil)
 	case "is-wrong":
