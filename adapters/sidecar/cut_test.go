@@ -3,6 +3,7 @@ package sidecar_test
 import (
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -14,14 +15,17 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// TestListenersCutAtRandomPlaces cuts listeners at 1,000 random places of live turns, or at
-// 100 with the race detector. Each returns with the id of the last event that it read, and
+// TestListenersCutAtRandomPlaces cuts listeners at 300 random places of live turns, or at
+// 1,000 if TURNSPEC_MATRIX is whole, or at 100 with the race detector. Each returns with the id of the last event that it read, and
 // receives what the log has.
 func TestListenersCutAtRandomPlaces(t *testing.T) {
 	t.Parallel()
 	const listeners = 10
-	cuts, turns := 100, 10
-	if racesample.Enabled {
+	cuts, turns := 30, 3
+	switch {
+	case os.Getenv("TURNSPEC_MATRIX") == "whole":
+		cuts, turns = 100, 10
+	case racesample.Enabled:
 		cuts, turns = 10, 2
 	}
 	g := NewWithT(t)

@@ -9,9 +9,10 @@ import (
 
 // Unexported functions that tests call.
 var (
-	Spread  = spread
-	Take    = shardJobs
-	JobCost = jobCost
+	Spread     = spread
+	Take       = shardJobs
+	JobCost    = jobCost
+	WithLimits = withLimits
 )
 
 // Chosen is a place at which a fault is tried.

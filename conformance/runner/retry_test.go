@@ -13,7 +13,9 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/runner"
+	"github.com/turnspec/turnspec/fakes/fault"
 )
 
 func TestMain(m *testing.M) {
@@ -110,7 +112,7 @@ func TestFailureIsTriedAgainInRealTime(t *testing.T) {
 			g.Expect(rep.Results).To(HaveLen(1))
 			r := rep.Results[0]
 			g.Expect(r.Verdict).To(Equal(x.verdict), r.Reason)
-			g.Expect(int(s.opened.Load())).To(Equal(x.sessions))
+			g.Expect(int(s.opened.Load())).To(Equal(x.sessions), "%s %v", r.Reason, r.Problems)
 			g.Expect(rep.FaultRuns).To(Equal(1), "a second try is no further run with a fault")
 			g.Expect(rep.Failed()).To(Equal(x.failed))
 			g.Expect(rep.Stale()).To(HaveLen(x.stale))
@@ -166,12 +168,47 @@ type limited struct{ adapters.Session }
 
 func (limited) TakesLimits() bool { return true }
 
+// TestLimitsOfSecondTry checks which runs have limits, and that only a runtime that answers
+// requests under the fault has more time to do so in the second try.
+func TestLimitsOfSecondTry(t *testing.T) {
+	limited := &conformance.Run{Limits: &adapters.Limits{}}
+	for _, x := range []struct {
+		operator       string
+		plain          *conformance.Run
+		request, again time.Duration // 0: no limits
+	}{
+		{"long-pause", limited, 2 * time.Second, 8 * time.Second},
+		{"long-tool", limited, 2 * time.Second, 8 * time.Second},
+		{"stall", limited, 2 * time.Second, 2 * time.Second},
+		{"kill", limited, 0, 0},
+		{"long-pause", &conformance.Run{}, 0, 0}, // the subject takes no limits
+	} {
+		g := NewWithT(t)
+		op, err := fault.Named(x.operator)
+		g.Expect(err).NotTo(HaveOccurred())
+		f := &fault.Fault{Operator: x.operator, Kind: op.Kind}
+		for again, want := range map[bool]time.Duration{false: x.request, true: x.again} {
+			rec := runner.WithLimits(perform.Recording{}, f, x.plain, again)
+			if want == 0 {
+				g.Expect(rec.Limits).To(BeNil(), x.operator)
+				continue
+			}
+			g.Expect(rec.Limits).NotTo(BeNil(), x.operator)
+			g.Expect(*rec.Limits).To(Equal(adapters.Limits{Handshake: 3 * time.Second, Stop: 2 * time.Second, Idle: 2 * time.Second, Request: want}), x.operator)
+		}
+	}
+}
+
 // TestSecondTryIsPatient checks that a subject which was not answered in time under a
 // long pause, as on a busy machine, has more time in the second try, and that one to
-// which nothing is to be answered has not.
+// which nothing is to be answered has not. The pauses take half a minute of real time, so
+// they are made only if TURNSPEC_MATRIX is whole; TestLimitsOfSecondTry is quick.
 func TestSecondTryIsPatient(t *testing.T) {
 	for operator, verdict := range map[string]conformance.Verdict{"long-pause": conformance.Flaky, "stall": conformance.Fail} {
 		t.Run(operator, func(t *testing.T) {
+			if operator == "long-pause" && os.Getenv("TURNSPEC_MATRIX") != "whole" {
+				t.Skip("it takes half a minute; `make matrix` runs it")
+			}
 			t.Parallel()
 			g := NewWithT(t)
 			check := &conformance.Check{

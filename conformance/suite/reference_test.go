@@ -1,6 +1,7 @@
 package suite_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/turnspec/turnspec/adapters/reference"
@@ -31,16 +32,19 @@ func subjects() (out []conformance.Subject) {
 	return out
 }
 
-// sample returns some of the newest cases, and fewer if the race detector is on, because it
-// makes replays ten times slower.
+// sample returns some of the newest cases: more for `make matrix`, and for the race detector,
+// which looks for races between the cases.
 func sample(t *testing.T) []string {
 	t.Helper()
 	all, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	every := 8
-	if racesample.Enabled {
+	every := 80
+	switch {
+	case os.Getenv("TURNSPEC_MATRIX") == "whole":
+		every = 8
+	case racesample.Enabled:
 		every = 40
 	}
 	var out []string

@@ -48,6 +48,7 @@ func TestRun(t *testing.T) {
 		{"a stale known failure of cases that do not run", "sound-known", "TestInside/tool", 0, nil, []string{"known.txt"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+x.run, "-test.v")
 			cmd.Env = append(os.Environ(), inside+"="+x.subject, "NO_COLOR=")
 			out, _ := cmd.CombinedOutput()
