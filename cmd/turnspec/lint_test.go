@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +24,8 @@ func TestEachRuleOfTheLintIsProvenByABadCase(t *testing.T) {
 	out := func(t, text string) string { return `{"t":"` + t + `","p":1,"out":{"type":"x","text":"` + text + `"}}` }
 	prose := strings.Repeat("You are a helpful assistant that never forgets to answer in a polite way. ", 4)
 	good := file(recorded, wire(out("1s", "Hello."), out("2s", "Again.")))
+	g := gomega.NewWithT(t)
+	dir, files, want := t.TempDir(), []string(nil), map[string]string{}
 	for name, c := range map[string]struct{ file, want string }{
 		"nothing":       {good, ""},
 		"a secret":      {file(recorded, wire(out("1s", "gh"+"p_x7Kq2mZ9vB4nR8tY1wE6uI3oP5aS0dFgH2jK"))), "secret"},
@@ -39,20 +42,24 @@ func TestEachRuleOfTheLintIsProvenByABadCase(t *testing.T) {
 		"no witness":    {strings.Replace(good, "-- witness --\n", "", 1), "no section"},
 		"two witnesses": {strings.Replace(good, recorded, recorded+"witness: none\n", 1), "there is a section witness"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			g := gomega.NewWithT(t)
-			path := filepath.Join(t.TempDir(), "y.txtar")
-			g.Expect(os.WriteFile(path, []byte(c.file), 0o600)).To(gomega.Succeed())
-			rep, err := lint("", []string{path})
-			g.Expect(err).NotTo(gomega.HaveOccurred())
-			var said bytes.Buffer
-			rep.text(&said)
-			if c.want == "" {
-				g.Expect(rep.Problems).To(gomega.BeEmpty())
-				return
-			}
-			g.Expect(said.String()).To(gomega.ContainSubstring(c.want))
-		})
+		// The name is that of a scenario, so that the texts of all others are not read.
+		file := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"), "text", "plain.txtar")
+		files, want[file] = append(files, file), c.want
+		g.Expect(os.MkdirAll(filepath.Dir(file), 0o700)).To(gomega.Succeed())
+		g.Expect(os.WriteFile(file, []byte(c.file), 0o600)).To(gomega.Succeed())
+	}
+	rep, err := lint("", files)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(rep.Files).To(gomega.Equal(len(files)))
+	for file, text := range want {
+		one := linted{Problems: slices.DeleteFunc(slices.Clone(rep.Problems), func(p problem) bool { return p.File != file })}
+		var said bytes.Buffer
+		one.text(&said)
+		if text == "" {
+			g.Expect(one.Problems).To(gomega.BeEmpty())
+			continue
+		}
+		g.Expect(said.String()).To(gomega.ContainSubstring(text), file)
 	}
 }
 
