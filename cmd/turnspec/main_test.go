@@ -121,8 +121,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// corpusCommand writes the scenarios, the schemas, and the newest cases that match the
-// globs, with their goldens, into a folder: corpus DIR [GLOB…].
+// corpusCommand writes the newest cases that match the globs, with their scenarios and
+// goldens, and what belongs to no case, into a folder: corpus DIR [GLOB…]. A glob that begins
+// with scenarios/ names further scenarios.
 func corpusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: corpus DIR [GLOB…]")
@@ -130,9 +131,15 @@ func corpusCommand(ts *testscript.TestScript, neg bool, args []string) {
 	c := fixtures.Embedded()
 	ids, err := c.CaseIDs()
 	ts.Check(err)
-	chosen := map[string]bool{}
+	matches := func(id string) bool {
+		return slices.ContainsFunc(args[1:], func(glob string) bool { return conformance.Match(glob, id) })
+	}
+	chosen := map[string]bool{} // cases, and their scenarios
 	for _, id := range fixtures.Newest(ids) {
-		chosen[id] = slices.ContainsFunc(args[1:], func(glob string) bool { return conformance.Match(glob, id) })
+		if matches(id) {
+			_, _, scenario := fixtures.SplitCaseID(id)
+			chosen[id], chosen["scenarios/"+scenario] = true, true
+		}
 	}
 	copied := 0
 	ts.Check(fs.WalkDir(c.FS, ".", func(name string, d fs.DirEntry, err error) error {
@@ -140,9 +147,9 @@ func corpusCommand(ts *testscript.TestScript, neg bool, args []string) {
 			return err
 		}
 		id := strings.TrimSuffix(name, filepath.Ext(name))
-		want := strings.HasPrefix(name, "scenarios/") || filepath.Base(name) == "lifecycle.txtar" || filepath.Base(name) == "schema.txt"
+		base := filepath.Base(name)
+		want := chosen[id] || base == "lifecycle.txtar" || base == "schema.txt" || strings.HasPrefix(id, "scenarios/") && matches(id)
 		if chosen[id] {
-			want = true
 			copied++
 		}
 		if !want {
