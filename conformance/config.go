@@ -23,8 +23,8 @@ type Config struct {
 	// Golden implies Reference and compares the subjects with the golden files too.
 	Golden bool
 	// Places is how often each fault is tried in each situation of a version of a runtime,
-	// such as while a tool runs, and at how many places of a case at most; 0: once. Each time
-	// it is another case if there is one. Seed picks cases and places.
+	// such as while a tool runs; 0: once. A run of fewer than a hundred cases of a subject
+	// tries each fault at so many places of each case instead. Seed picks cases and places.
 	Places int
 	Seed   uint64
 	// Exhaustive tries each fault at all places of each case, which takes minutes.

@@ -10,8 +10,8 @@ import (
 	"github.com/turnspec/turnspec/fakes/fault"
 )
 
-// manyCases is the number of cases from which on a run leaves out no situation. With fewer, a
-// case takes Config.Places places of each fault at most, so that a run of one case stays short.
+// manyCases is the number of cases from which on a run chooses places by situations. With fewer,
+// each fault is tried at Config.Places places of each case, whichever other cases the run has.
 const manyCases = 100
 
 // choosePlaces chooses the places at which faults are tried on the jobs of a subject in
@@ -35,6 +35,12 @@ func choosePlaces(cfg conformance.Config, s conformance.Subject, jobs []Job) err
 		if sameSubject(jobs[i].Subject, s) && performable(jobs[i]) {
 			x.addJob(&jobs[i])
 		}
+	}
+	if len(x.jobs) < manyCases {
+		return nil
+	}
+	for i := range x.jobs {
+		x.jobs[i].Job.places = map[string][]int{}
 	}
 	for i := range x.faults {
 		x.choose(i)
@@ -76,7 +82,6 @@ const (
 // addJob adds a job. All faults of a case are read together, because reading its lines is most
 // of the work.
 func (x *sampler) addJob(j *Job) {
-	j.places = map[string][]int{}
 	s := sampled{Job: j, others: !needsNoAbility(j.rec.Scenario)}
 	for _, text := range fault.Situations(j.Case) {
 		n := -1
@@ -127,9 +132,6 @@ func (x *sampler) choose(faultIndex int) {
 		case p.kind == atLine:
 			j.Job.places[name] = x.rarest(j, p.places, nil, x.most, tried, random)
 		}
-	}
-	if len(x.jobs) < manyCases {
-		return
 	}
 	for _, i := range order {
 		if j := &x.jobs[i]; j.places[faultIndex].kind == atLine {
