@@ -9,7 +9,6 @@ import (
 var allowsEverything = broken.Adapter{
 	Name: "allows-everything", Sentence: "sends allow whatever the user answered",
 	Fails: []string{"permission.deny-enforced", "permission.resolved", "wire.valid-input"},
-	Only:  map[string]string{"turn.stall-ends": "claude"},
 	Mutation: broken.Mutation{Answer: func(a *adapters.Answer) {
 		if a.Decision != "" {
 			a.Decision = event.DecisionAllow
@@ -21,7 +20,7 @@ var setsSomethingElse = broken.Adapter{
 	Name: "sets-something-else", Sentence: "sets another mode than the given one",
 	Fails: []string{"mode.reported", "permission.answered-once", "permission.deny-enforced", "permission.resolved", "session.call-results", "session.open-options", "text.once", "tool.known"},
 	Only: map[string]string{"mode.reported": "claude", // Claude Code takes any mode at any time
-		"permission.asked": "claude", "permission.deny-enforced": "claude", "permission.resolved": "claude", "session.call-results": "claude", "text.once": "claude", "tool.known": "claude",
+		"permission.deny-enforced": "claude", "permission.resolved": "claude", "session.call-results": "claude", "text.once": "claude", "tool.known": "claude",
 	},
 	Mutation: broken.Mutation{SetMode: func(string) (string, error) { return adapters.ModePlan, nil }},
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-var update = flag.Bool("update", false, "write ../../BUGS.md")
+var update = flag.Bool("update", false, "write ../../BUGS.md and testdata/matrix.txt")
 
 const bugsFile = "../../BUGS.md"
 

@@ -2,8 +2,6 @@ package broken_test
 
 import (
 	"cmp"
-	"fmt"
-	"hash/fnv"
 	"maps"
 	"os"
 	"runtime/debug"
@@ -11,8 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
@@ -28,68 +24,22 @@ func references() []conformance.Subject {
 	return []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
 }
 
-// whole reports whether all broken adapters run, which takes minutes: `make matrix`
-// and the nightly run set it. `go test` runs the few that cover all checks.
+// whole reports whether the broken adapters run on all scenarios of proof, which takes
+// minutes: `make matrix` and the nightly run set it. `go test` runs them on what the table
+// names.
 func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
 
 // quick reports whether a few runs are enough, because the test looks for races or
-// must be short. An adapter does not fail all its checks in a few cases.
+// must be short.
 func quick() bool { return !whole() && (racesample.Enabled || testing.Short()) }
 
 // played returns the broken adapters that this test runs.
 func played() []broken.Adapter {
-	switch all := checks.Broken(); {
-	case whole():
-		return all
-	case quick():
+	all := checks.Broken()
+	if quick() {
 		return []broken.Adapter{all[0], all[len(all)/2], all[len(all)-1]}
-	default:
-		return covering(all)
 	}
-}
-
-// covering returns a small set of adapters so that one of them fails each check on
-// each runtime. It repeatedly takes the adapter that fails most of the rest.
-func covering(all []broken.Adapter) []broken.Adapter {
-	left := map[string]bool{} // runtime and check
-	for _, a := range all {
-		for _, what := range failures(a) {
-			left[what] = true
-		}
-	}
-	var out []broken.Adapter
-	for len(left) > 0 {
-		best, most := 0, 0
-		for i, a := range all {
-			n := 0
-			for _, what := range failures(a) {
-				if left[what] {
-					n++
-				}
-			}
-			if n > most {
-				best, most = i, n
-			}
-		}
-		out = append(out, all[best])
-		for _, what := range failures(all[best]) {
-			delete(left, what)
-		}
-	}
-	return out
-}
-
-// failures returns the runtimes and checks that a broken adapter names.
-func failures(a broken.Adapter) []string {
-	var out []string
-	for _, ref := range references() {
-		for _, id := range a.Fails {
-			if runtime := ref.Runtime(); (a.Runtime == "" || a.Runtime == runtime) && (a.Only[id] == "" || a.Only[id] == runtime) {
-				out = append(out, runtime+" "+id)
-			}
-		}
-	}
-	return out
+	return all
 }
 
 func TestMain(m *testing.M) {
@@ -187,33 +137,6 @@ var proof = []string{
 	"web/opens-a-page",
 }
 
-// struck lists the scenarios of proof in which `go test` tries faults: enough that
-// each check meets each of its faults. In the others a fault gives the same result;
-// the whole matrix tries it there too. An adapter that has shown its failures tries
-// faults in half of them.
-var struck = []string{
-	"client/stopped-while-a-tool-runs",
-	"client/tool-fails",
-	"mode/changed-between-turns",
-	"permission/allow",
-	"permission/answer-comes-late",
-	"permission/deny-then-stop",
-	"policy/denied-write",
-	"session/another-thread-talks",
-	"session/archived-is-not-resumed",
-	"session/resume-of-an-unknown-id",
-	"stop/then-next-turn",
-	"subagent/ends-while-the-parent-talks",
-	"subagent/two-beside-the-turn",
-	"subagent/waited-for",
-	"text/multi-byte-over-the-read-buffer",
-	"text/plain",
-	"text/unicode-and-markdown",
-	"thinking/then-text",
-	"tool/format-characters-in-an-input",
-	"tool/parallel",
-}
-
 // alone lists the checks that only the wire of one runtime can exercise. TestTraps proves
 // those of a runtime that this matrix has no adapter of.
 var alone = map[string]string{
@@ -244,120 +167,118 @@ func proving(t *testing.T) []string {
 	})
 }
 
-// seen collects the results of the matrix: the failed checks, by runtime.
-type seen struct {
-	sync.Mutex
-	adapters int
-	failed   map[string]bool // runtime and check
-	rows     []string
+// matrixConfig returns the configuration of all runs of the matrix.
+func matrixConfig() conformance.Config {
+	return conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: references(), Checks: checks.All(), Reference: true, Places: places,
+		Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden},
+	}
 }
 
-// TestMatrix runs broken adapters against all checks. It demands that each adapter
-// fails exactly the checks that it names, and that at least one adapter fails each
-// check. TestMatrix/of/NAME runs one adapter.
+// TestMatrix runs broken adapters against the checks. It demands that each adapter fails the
+// checks that the table lists, where the table says, and no check that the table does not
+// list. With TURNSPEC_MATRIX=whole it runs each adapter on all scenarios of proof, with all
+// faults; -update does so too, and writes the table. TestMatrix/of/NAME runs one adapter.
 func TestMatrix(t *testing.T) {
-	cfg := conformance.Config{
-		Corpus: fixtures.Embedded(), Subjects: references(), Checks: checks.All(), Cases: proving(t),
-		Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden}, Reference: true, Places: places,
-	}
-	if quick() {
-		cfg.Cases = racesample.Sample(cfg.Cases, 4)
-	}
+	cfg := matrixConfig()
+	cfg.Cases = proving(t)
 	jobs, err := runner.Jobs(cfg)
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	all := seen{failed: map[string]bool{}}
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := readTable(t)
+	var mu sync.Mutex
+	found := map[string][]failure{} // adapter → what it fails
 	// One group, so that the code after it runs when all adapters are done.
 	t.Run("of", func(t *testing.T) {
 		for _, a := range played() {
 			t.Run(a.Name, func(t *testing.T) {
 				t.Parallel()
-				row(t, cfg, jobs, a, &all)
+				if !whole() && !*update {
+					failsAsListed(t, cfg, jobs, a, table[a.Name])
+					return
+				}
+				failed := runWhole(t, cfg, jobs, a)
+				if !*update {
+					compareFailures(t, failed, table[a.Name])
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				found[a.Name] = failed
 			})
 		}
 	})
-	if all.adapters == len(played()) && !quick() {
-		proven(t, &all)
-	}
-	if testing.Verbose() {
-		slices.Sort(all.rows)
-		_, _ = fmt.Fprintln(os.Stdout, strings.Join(all.rows, "\n"))
+	if *update && !t.Failed() {
+		maps.Copy(table, found)
+		writeTable(t, table)
 	}
 }
 
-// row runs a broken adapter against all checks.
-func row(t *testing.T, cfg conformance.Config, jobs []runner.Job, a broken.Adapter, all *seen) {
+// runWhole runs a broken adapter on all jobs of its runtimes, without faults and with all of
+// them. It returns the checks that it fails, each with the cheapest run that shows it: the
+// smallest case without a fault, else the smallest with one.
+func runWhole(t *testing.T, cfg conformance.Config, jobs []runner.Job, a broken.Adapter) []failure {
 	t.Helper()
-	failed := map[string][]string{} // check → runtimes
-	tried := map[string]int{}       // runtime → jobs that tried faults
-	for _, j := range ordered(jobs, a.Name) {
+	type at struct{ check, runtime string }
+	plain, faulted := map[at]failure{}, map[at]failure{}
+	for _, j := range cheapestFirst(jobs) {
 		runtime := j.Subject.Runtime()
 		if a.Runtime != "" && a.Runtime != runtime {
 			continue
 		}
 		j.Subject = a.Subject(j.Subject)
-		if !whole() {
-			j.WithoutFaults = !slices.Contains(struck, j.Case.Scenario) || tried[runtime] >= len(struck)/2 && failsAll(a, runtime, failed)
-		}
-		if !j.WithoutFaults {
-			tried[runtime]++
-		}
-		results, _, err := runner.Do(cfg, j)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range results {
-			if r.Verdict == conformance.Fail && !slices.Contains(failed[r.Check.ID], runtime) {
-				failed[r.Check.ID] = append(failed[r.Check.ID], runtime)
+		for _, withFaults := range []bool{false, true} {
+			j.WithoutFaults = !withFaults
+			results, _, err := runner.Do(cfg, j)
+			if err != nil {
+				t.Fatal(err)
 			}
-			judgePlaces(t, r)
+			for _, r := range results {
+				judgePlaces(t, r)
+				best, fault := plain, ""
+				if withFaults {
+					best, fault = faulted, firstFault(r)
+				}
+				k := at{r.Check.ID, runtime}
+				if _, have := best[k]; !have && failsWith(r, fault) {
+					best[k] = failure{a.Name, r.Check.ID, runtime, j.Case.Scenario, fault}
+				}
+			}
 		}
 	}
-	got := slices.Sorted(maps.Keys(failed))
-	want := slices.Sorted(slices.Values(a.Fails))
-	if quick() { // few cases show only some of the failures
-		want = slices.DeleteFunc(want, func(id string) bool { return failed[id] == nil })
-	}
-	for _, id := range got {
-		if quick() {
-			break
-		}
-		if on := failed[id]; a.Runtime == "" && len(on) != len(references()) && !slices.Equal(on, []string{a.Only[id]}) {
-			t.Errorf("fails %s on %v only; add it to Only, with the reason", id, on)
-		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("fails %v, want %v%s", failed, want, hint())
-	}
-	all.Lock()
-	defer all.Unlock()
-	all.adapters++
-	all.rows = append(all.rows, fmt.Sprintf("%-26s %s", a.Name, strings.Join(got, " ")))
-	for id, on := range failed {
-		for _, runtime := range on {
-			all.failed[runtime+" "+id] = true
-		}
-	}
+	maps.Copy(faulted, plain)
+	return slices.Collect(maps.Values(faulted))
 }
 
-// ordered returns the jobs in the order in which the named adapter runs them: first those
-// that try no faults, then the others, shuffled by the name. So the adapters stop trying
-// faults at different jobs, and together they try all of struck.
-func ordered(jobs []runner.Job, name string) []runner.Job {
-	rank := func(j runner.Job) uint64 {
-		if !slices.Contains(struck, j.Case.Scenario) {
-			return 0
+// cheapestFirst returns the jobs by the size of what they play.
+func cheapestFirst(jobs []runner.Job) []runner.Job {
+	size := func(j runner.Job) (n int) {
+		for _, l := range j.Case.Wire {
+			n += len(l.Bytes)
 		}
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(name + j.Case.ID)) // it never fails
-		return h.Sum64() | 1
+		return n
 	}
-	return slices.SortedStableFunc(slices.Values(jobs), func(a, b runner.Job) int { return cmp.Compare(rank(a), rank(b)) })
+	return slices.SortedStableFunc(slices.Values(jobs), func(a, b runner.Job) int { return cmp.Compare(size(a), size(b)) })
 }
 
-// failsAll reports whether an adapter has failed each check on a runtime that it names.
-func failsAll(a broken.Adapter, runtime string, failed map[string][]string) bool {
-	return !slices.ContainsFunc(a.Fails, func(id string) bool {
-		return (a.Only[id] == "" || a.Only[id] == runtime) && !slices.Contains(failed[id], runtime)
+// firstFault returns the first of a check's faults with which it failed, or "".
+func firstFault(r conformance.Result) string {
+	i := slices.IndexFunc(r.Check.Faults, func(name string) bool { return failsWith(r, name) })
+	if i < 0 {
+		return ""
+	}
+	return r.Check.Faults[i]
+}
+
+// failsWith reports whether a check failed in a run with a fault, or in one without if the
+// name is "".
+func failsWith(r conformance.Result, fault string) bool {
+	return r.Verdict == conformance.Fail && slices.ContainsFunc(r.Problems, func(p conformance.Problem) bool {
+		if p.Fault == nil {
+			return fault == ""
+		}
+		name, _, _ := strings.Cut(p.Fault.Operator, "(") // that of a seed follows
+		return name == fault
 	})
 }
 
@@ -368,32 +289,6 @@ func judgePlaces(t *testing.T, r conformance.Result) {
 	for _, p := range r.Problems {
 		if p.Fault != nil && p.Seq == 0 && p.Line == 0 && p.Fault.StartError == nil {
 			t.Errorf("%s on %s has no place on the wire: %s", r.Check.ID, r.Case, p.Text)
-		}
-	}
-}
-
-// hint returns why a row may differ from that of the whole matrix.
-func hint() string {
-	if whole() {
-		return ""
-	}
-	return "; faults are tried in some scenarios only: if it fails in others, and `make matrix` passes, add one to struck"
-}
-
-// proven demands that each check is failed on each runtime.
-func proven(t *testing.T, all *seen) {
-	t.Helper()
-	for _, c := range checks.All() {
-		if c.ServersOnly || c.ProgramsOnly {
-			continue // broken servers in the tests of package sse fail it
-		}
-		for _, ref := range references() {
-			if only, ok := alone[c.ID]; ok && ref.Runtime() != only {
-				continue
-			}
-			if !all.failed[ref.Runtime()+" "+c.ID] {
-				t.Errorf("no broken adapter fails %s on %s: a check that cannot fail proves nothing%s", c.ID, ref.Runtime(), hint())
-			}
 		}
 	}
 }
@@ -417,6 +312,11 @@ func TestFailsNames(t *testing.T) {
 		for _, f := range a.Fails {
 			if !slices.Contains(ids, f) {
 				t.Errorf("%s: Fails names %q, which is not a check", a.Name, f)
+			}
+		}
+		for f := range a.Only {
+			if !slices.Contains(a.Fails, f) {
+				t.Errorf("%s: Only names %q, which is not in Fails", a.Name, f)
 			}
 		}
 	}

@@ -3,7 +3,9 @@
 //
 // A broken adapter is the reference with one mutation of at most 15 lines, and names
 // exactly the checks that it fails. Each is in the folder of the check that it proves,
-// such as checks/text/once_broken.go. TestMatrix runs all of them against all checks.
+// such as checks/text/once_broken.go. testdata/matrix.txt lists the cheapest run in which
+// each fails each of its checks. TestMatrix runs those; with TURNSPEC_MATRIX=whole it runs
+// all broken adapters on many scenarios with all faults.
 package broken
 
 import (
