@@ -200,9 +200,9 @@ func addGrowing(r *Reducer, next func(int) event.Event, from, to int, withView b
 // An event costs as much in a long session as in a short one, also with a view after
 // each event.
 func TestEventCostIsIndependentOfLength(t *testing.T) {
-	few, many := 2_000, 100_000
-	if racesample.Enabled || testing.Short() {
-		many = 20_000
+	few, many := 2_000, 20_000
+	if whole() {
+		many = 100_000
 	}
 	for name, next := range growingSessions {
 		t.Run(name, func(t *testing.T) {
