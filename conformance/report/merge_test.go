@@ -16,10 +16,15 @@ import (
 	"github.com/turnspec/turnspec/conformance/defects"
 	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// broken returns the report of a broken adapter on some real cases.
+// casesToMerge are more than the shards of TestMergeEqualsWholeRun.
+var casesToMerge = []string{
+	"claude/2.1.329/text/plain", "claude/2.1.329/text/two-blocks", "claude/2.1.329/text/html", "claude/2.1.329/text/empty-delta",
+	"claude/2.1.329/text/same-words-twice", "claude/2.1.329/stop/mid-text", "claude/2.1.329/stop/mid-tool", "claude/2.1.329/stop/when-idle",
+}
+
+// broken returns the configuration of a broken adapter on some real cases.
 func broken(t *testing.T) conformance.Config {
 	t.Helper()
 	g := NewWithT(t)
@@ -30,7 +35,7 @@ func broken(t *testing.T) conformance.Config {
 	sound := conformance.Adapter("claude", claude.New())
 	return conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{sound, defect.Subject(sound)}, Checks: judges,
-		Cases: []string{"claude/2.1.329/text", "claude/2.1.329/stop"}, Places: 1, Workers: 2,
+		Cases: casesToMerge, Places: 1, Workers: 2,
 		KnownFailures: []conformance.KnownFailure{
 			{Check: "text.once", Case: "text/plain", Reason: "it is broken", At: "known.txt:2"},
 			{Check: "turn.one-terminal", Case: "text", Reason: "it was broken", At: "known.txt:6"},
@@ -56,9 +61,6 @@ func document(t *testing.T, cfg conformance.Config) *report.Document {
 func TestMergeEqualsWholeRun(t *testing.T) {
 	g := NewWithT(t)
 	cfg := broken(t)
-	if racesample.Enabled {
-		cfg.Cases = []string{"claude/2.1.329/text/plain", "claude/2.1.329/stop/mid-text"} // plays are ten times slower
-	}
 	whole := document(t, cfg)
 	g.Expect(whole.Failed).To(BeTrue())
 	g.Expect(whole.Stale()).To(HaveLen(1))
