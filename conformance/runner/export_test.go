@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -20,6 +21,8 @@ type Chosen struct {
 	Case, Fault string
 	Place       int
 }
+
+func (c Chosen) String() string { return fmt.Sprint(c.Case, " ", c.Fault, " ", c.Place) }
 
 // ChosenPlaces returns the places that were chosen for jobs.
 func ChosenPlaces(jobs []Job) (out []Chosen) {
