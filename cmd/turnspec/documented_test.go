@@ -384,7 +384,7 @@ func parseGo(args []string) error {
 			folders = append(folders, a)
 		}
 		if a == "-run" && i+1 < len(args) {
-			name = args[i+1]
+			name, _, _ = strings.Cut(args[i+1], "/") // a subtest may have any name
 		}
 	}
 	found := name == "" || len(folders) == 0
