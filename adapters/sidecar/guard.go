@@ -70,8 +70,9 @@ func (s *Server) authorized(r *http.Request) bool {
 	if s.c.Token == "" {
 		return true
 	}
-	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !bearer {
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		given = ""
 		if c, err := r.Cookie(tokenCookie); err == nil {
 			given = c.Value
 		}

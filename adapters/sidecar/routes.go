@@ -205,8 +205,8 @@ func (b *opening) heartbeat(configured time.Duration) time.Duration {
 
 // checkID returns an error if the name cannot be that of a session.
 func checkID(id string) error {
-	if id == "" || len(id) > 200 || strings.ContainsFunc(id, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
-		return refuse(http.StatusBadRequest, CodeInvalid, "a session_id has 1 to 200 bytes and no control characters")
+	if id == "" || id == "." || id == ".." || len(id) > 200 || strings.ContainsFunc(id, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
+		return refuse(http.StatusBadRequest, CodeInvalid, "a session_id has 1 to 200 bytes and no control characters, and is not . or ..")
 	}
 	return nil
 }

@@ -38,6 +38,8 @@ func TestGuard(t *testing.T) {
 		{"no token", nil, 401},
 		{"a wrong token", []string{"Authorization", "Bearer secre"}, 401},
 		{"the token", []string{"Authorization", bearer}, 200},
+		{"the scheme in lower case", []string{"Authorization", "bearer secret"}, 200},
+		{"another scheme", []string{"Authorization", "Basic secret"}, 401},
 		{"the token in the cookie", []string{"Cookie", "turnspec_token=secret"}, 200},
 		{"the token in the query", nil, 401},
 		{"a rebound name", []string{"Authorization", bearer, "Host", "attacker.example"}, 403},
@@ -70,6 +72,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"POST /sessions", `{"session_id":`, 400, sidecar.CodeInvalid},
 		{"POST /sessions", `{"session_id":"a\nb"}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"session_id":".."}`, 400, sidecar.CodeInvalid}, // no path of its routes reaches it
+		{"POST /sessions", `{"session_id":"."}`, 400, sidecar.CodeInvalid},
 		{"POST /sessions", `{"session_id":"b","runtime":"none"}`, 400, sidecar.CodeInvalid},
 		{"POST /sessions", `{"session_id":"` + strings.Repeat("x", 2000) + `"}`, 413, sidecar.CodeTooLarge},
 		{"POST /sessions/none/message", `{"message":"1"}`, 404, sidecar.CodeUnknownID},
