@@ -34,9 +34,8 @@ run: ## run the suite on the embedded corpus
 	$(GO) run ./cmd/turnspec run
 
 .PHONY: lint
-lint: $(LINT) ## check formatting, vet and lint
+lint: $(LINT) ## check formatting and lint, which includes vet
 	@test -z "$$(gofmt -l $(CODE))" || { echo "not formatted:"; gofmt -l $(CODE); exit 1; }
-	$(GO) vet ./...
 	$(LINT) run ./...
 
 $(LINT):

@@ -27,15 +27,15 @@ var readers = map[string]struct {
 }{
 	"uistream":                {[]string{"ai 6", "ai 7"}, splitUI},
 	"uistream with approvals": {[]string{"ai 7"}, splitUI},
-	"agui":                    {[]string{"@ag-ui/client"}, whole},
-	"acp":                     {[]string{"@agentclientprotocol/sdk"}, whole},
+	"agui":                    {[]string{"@ag-ui/client"}, oneStream},
+	"acp":                     {[]string{"@agentclientprotocol/sdk"}, oneStream},
 }
 
 // read are the vocabularies, and the messages of an agent, which is no vocabulary of a front end.
 var read = append(slices.Clone(vocabularies), vocabulary{name: "acp", translator: func() func(event.Event) [][]byte { return encoded(new(acpagent.Translator).Translate) }})
 
-// whole returns the streams of a session: it is one.
-func whole(lines [][]byte) [][][]byte { return [][][]byte{lines} }
+// oneStream returns the streams of a session: it is one.
+func oneStream(lines [][]byte) [][][]byte { return [][][]byte{lines} }
 
 // splitUI returns the streams of a session: one a turn.
 func splitUI(lines [][]byte) (out [][][]byte) {
