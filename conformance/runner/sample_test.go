@@ -14,10 +14,14 @@ import (
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // TestFaultsAreTriedInEachSituation counts where the faults of a run are tried.
 func TestFaultsAreTriedInEachSituation(t *testing.T) {
+	if racesample.Enabled {
+		t.Skip("it runs in one goroutine; it is run without the race detector")
+	}
 	g := NewWithT(t)
 	cfg := conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New())}, Checks: checks.All(),
@@ -98,6 +102,9 @@ func TestFewCasesChooseNoPlaces(t *testing.T) {
 
 // The shards of a run try together what the whole run tries.
 func TestShardsTryTheSameFaults(t *testing.T) {
+	if racesample.Enabled {
+		t.Skip("it runs in one goroutine; it is run without the race detector")
+	}
 	g := NewWithT(t)
 	cfg := conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New())}, Checks: checks.All(), Cases: []string{"codex/0.169.0/[p-u]*/*"}, Seed: 1,
