@@ -181,7 +181,7 @@ func (j *judgement) judgePath(n *Node, a access, tool, path string, dirs []strin
 	}
 }
 
-const newLinkReason = "an earlier part of the command may make a link there; a command of its own can be judged"
+const newLinkReason = "an earlier part of the command may make a link there; run it as a separate command"
 
 // judgeResolved judges an access to a resolved path.
 func (j *judgement) judgeResolved(p *Node, a access, tool, place string) {

@@ -9,7 +9,7 @@ import (
 // Environ returns the environment of a child: env, or, if env is nil, what a child
 // inherits. That is the environment of this process without the variables that configure
 // Turnspec itself, because an agent that reads the token of the server that started it
-// can open sessions of its own. Left out are
+// can open further sessions. Left out are
 //
 //   - names that begin with TURNSPEC_, except those that a stand-in reads;
 //   - names that begin with PG, which are the settings of PostgreSQL clients, its password

@@ -35,7 +35,7 @@ func newConnections(l net.Listener, most int) *connections {
 }
 
 // Accept implements net.Listener. If too many connections have not presented the token, it
-// closes the oldest of them, so that slow ones keep nobody out.
+// closes the oldest of them, so that slow clients do not keep others out.
 func (x *connections) Accept() (net.Conn, error) {
 	conn, err := x.Listener.Accept()
 	if err != nil {
