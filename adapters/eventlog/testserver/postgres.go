@@ -132,10 +132,12 @@ func (p *Postgres) Stop() { p.end(syscall.SIGINT) }
 func (p *Postgres) Kill() { p.end(syscall.SIGQUIT) }
 
 func (p *Postgres) end(signal os.Signal) {
-	_ = p.process.Process.Signal(signal) // it may have ended
-	time.AfterFunc(startLimit, func() { _ = p.process.Process.Kill() })
-	_ = p.process.Wait()
+	process := p.process
 	p.process = nil
+	_ = process.Process.Signal(signal) // it may have ended
+	kill := time.AfterFunc(startLimit, func() { _ = process.Process.Kill() })
+	_ = process.Wait()
+	kill.Stop()
 }
 
 func (p *Postgres) url(schema string) string {
