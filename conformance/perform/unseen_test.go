@@ -9,7 +9,7 @@ import (
 )
 
 // TestIsUnseen checks that a step is unseen only if the stand-in waits for the next one, and
-// not for a step of its own kind.
+// not for another step of the same kind.
 func TestIsUnseen(t *testing.T) {
 	client := []fixtures.Step{{Verb: fixtures.VerbStop}, {Verb: fixtures.VerbSend}, {Verb: fixtures.VerbStop}, {Verb: fixtures.VerbStop}}
 	for _, x := range []struct {

@@ -15,7 +15,8 @@ import (
 // jobRequest is a job for a worker process.
 type jobRequest struct {
 	Subject, Case string
-	Places        map[string][]int // of faults; nil: Config.Places picks them
+	Chosen        bool             // Places were chosen for the job; else Config.Places picks them
+	Places        map[string][]int // of faults
 }
 
 // jobReply is the result of a job, without its runs.
@@ -64,7 +65,9 @@ func serveJobs(cfg conformance.Config, jobs []Job) {
 		cfg := cfg
 		cfg.Timing = func(t conformance.Timing) { out.Timings = append(out.Timings, timingReply{t.Fault, int64(t.Took)}) } // one run at a time
 		j := jobs[i]
-		j.places = q.Places
+		if q.Chosen { // in JSON nil and empty are the same
+			j.places = q.Places
+		}
 		results, faulted, hung, err := doHere(cfg, j, true)
 		out.Faulted, out.Hung = faulted, hung
 		if err != nil {
@@ -90,7 +93,7 @@ func serveJobs(cfg conformance.Config, jobs []Job) {
 func doInWorker(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
 	pool := worker.Of(cfg.Isolate)
 	began := time.Now()
-	t, err := worker.Do[jobRequest, jobReply](pool, jobRequest{j.Subject.Name(), j.Case.ID, j.places})
+	t, err := worker.Do[jobRequest, jobReply](pool, jobRequest{j.Subject.Name(), j.Case.ID, j.places != nil, j.places})
 	if death, ok := errors.AsType[*worker.DeathError](err); ok {
 		if cfg.Timing != nil {
 			cfg.Timing(conformance.Timing{Case: j.Case.ID, Subject: j.Subject.Name(), Took: time.Since(began)})

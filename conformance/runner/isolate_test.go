@@ -114,3 +114,30 @@ func TestIsolatedCrashFailsOnlyItsCase(t *testing.T) {
 		})
 	}
 }
+
+// TestIsolatedRunsTryTheSameFaults compares the number of runs with a fault in worker processes
+// with that in this one: of a few cases, at all places, and where places are chosen.
+func TestIsolatedRunsTryTheSameFaults(t *testing.T) {
+	for name, cfg := range map[string]conformance.Config{
+		"few cases":  {Cases: []string{"claude/2.1.329/text/plain"}},
+		"all places": {Cases: []string{"claude/2.1.329/text/plain"}, Exhaustive: true},
+		"many cases": {Cases: []string{"claude/2.1.329/[a-l]*/*"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			cfg.Corpus, cfg.Seed, cfg.Workers = fixtures.Embedded(), 1, 2
+			cfg.Subjects = []conformance.Subject{conformance.Adapter("claude", claude.New())}
+			var err error
+			cfg.Checks, err = checks.Named("wire.garbage", "turn.crash-ends")
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			isolated := cfg
+			isolated.Isolate = t.Name()
+			there, err := runner.Run(t.Context(), isolated)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			here, err := runner.Run(t.Context(), cfg)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			g.Expect(there.FaultRuns).To(gomega.Equal(here.FaultRuns))
+			g.Expect(here.FaultRuns).To(gomega.BeNumerically(">", 0))
+		})
+	}
+}

@@ -31,16 +31,18 @@ func choosePlaces(cfg conformance.Config, s conformance.Subject, jobs []Job) err
 		}
 		x.faults = append(x.faults, op)
 	}
+	var performed []*Job
 	for i := range jobs {
 		if sameSubject(jobs[i].Subject, s) && performable(jobs[i]) {
-			x.addJob(&jobs[i])
+			performed = append(performed, &jobs[i])
 		}
 	}
-	if len(x.jobs) < manyCases {
+	if len(performed) < manyCases {
 		return nil
 	}
-	for i := range x.jobs {
-		x.jobs[i].Job.places = map[string][]int{}
+	for _, j := range performed {
+		j.places = map[string][]int{}
+		x.addJob(j)
 	}
 	for i := range x.faults {
 		x.choose(i)
