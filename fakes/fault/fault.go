@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/turnspec/turnspec/fakes/standin"
@@ -119,7 +120,10 @@ func (h Fault) String() string {
 }
 
 // Operators returns all operators, in a fixed order.
-func Operators() []Operator {
+func Operators() []Operator { return slices.Clone(operators()) }
+
+// operators makes the operators once: they are looked up in each run.
+var operators = sync.OnceValue(func() []Operator {
 	return []Operator{
 		wholeWire("split-every-byte", "Each byte of stdout is written alone.",
 			Fault{Chunk: everyByte}),
@@ -176,15 +180,13 @@ func Operators() []Operator {
 		replyWithoutID(),
 		noReply(),
 	}
-}
+})
 
 // Named returns an operator by its name. split-random takes a seed:
 // split-random(7).
 func Named(name string) (Operator, error) {
 	base, arg, has := strings.Cut(strings.TrimSuffix(name, ")"), "(")
-	var names []string
-	for _, o := range Operators() {
-		names = append(names, o.Name)
+	for _, o := range operators() {
 		if o.Name != base {
 			continue
 		}
@@ -199,6 +201,10 @@ func Named(name string) (Operator, error) {
 		o.places = func(*lines, bool) []int { return []int{seed} }
 		return o, nil
 	}
+	var names []string
+	for _, o := range operators() {
+		names = append(names, o.Name)
+	}
 	return Operator{}, fmt.Errorf("no fault %q; want one of %s", name, strings.Join(names, ", "))
 }
 
@@ -207,7 +213,7 @@ func Named(name string) (Operator, error) {
 func Lint(scenarios []*fixtures.Scenario) error {
 	var all []error
 	selective := map[string]bool{}
-	for _, o := range Operators() {
+	for _, o := range operators() {
 		if o.Selective {
 			selective[o.Name] = false
 		}
@@ -221,7 +227,7 @@ func Lint(scenarios []*fixtures.Scenario) error {
 			selective[name] = true
 		}
 	}
-	for _, o := range Operators() {
+	for _, o := range operators() {
 		if o.Selective && !selective[o.Name] {
 			all = append(all, fmt.Errorf("no scenario names the operator %s: add it to a `faults:` line", o.Name))
 		}
