@@ -40,7 +40,8 @@
 // A fault changes what the stand-in plays: it kills the process, splits lines, or
 // inserts an unknown message. If a check wants faults, each is tried Config.Places
 // times in each situation that the recordings of a version contain, such as "the text
-// streams while a tool runs"; Config.Seed picks the cases and places.
+// streams while a tool runs", and faults alike are tried in turn in the situations that
+// follow a line which few cases have; Config.Seed picks the cases and places.
 //
 // # Tiers
 //

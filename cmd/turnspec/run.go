@@ -68,8 +68,9 @@ live drives the real runtimes offline against the scripted model: it needs Linux
 and ` + "`turnspec runtimes install`" + `.
 
 Each fault is tried once in each situation of a version of a runtime, such as while a
-tool runs, on cases chosen by --seed; --exhaustive tries all places of all cases, and
---fault NAME@LINE one fault at one line of the case's file.
+tool runs, and faults alike by turns in what follows unusual lines, on cases chosen by
+--seed; --exhaustive tries all places of all cases, and --fault NAME@LINE one fault at
+one line of the case's file.
 With a program of yours time is real: each fault is tried on a few cases only, those
 that need long waits only if the program takes limits, and what needs virtual time
 never. All that was not tried is reported as not tried, with the reason; PROTOCOL.md

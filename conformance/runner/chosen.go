@@ -28,6 +28,16 @@ func chosenLine(cfg conformance.Config, name string) int {
 	return 0
 }
 
+// hasPlace reports whether the case has a place for a fault.
+func (j *Job) hasPlace(scn *fixtures.Scenario, name string) (bool, error) {
+	if j.places != nil {
+		_, has := j.places[name]
+		return has, nil
+	}
+	op, err := fault.Named(name)
+	return err == nil && len(op.Places(j.Case, scn)) > 0, err
+}
+
 // placesOf returns the places of the case at which a fault is tried.
 func (j *Job) placesOf(cfg conformance.Config, scn *fixtures.Scenario, op fault.Operator) []int {
 	c := j.Case

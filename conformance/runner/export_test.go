@@ -10,10 +10,11 @@ import (
 
 // Unexported functions that tests call.
 var (
-	Spread     = spread
-	Take       = shardJobs
-	JobCost    = jobCost
-	WithLimits = withLimits
+	Spread      = spread
+	Take        = shardJobs
+	Performable = performable
+	JobCost     = jobCost
+	WithLimits  = withLimits
 )
 
 // Chosen is a place at which a fault is tried.
@@ -34,6 +35,15 @@ func ChosenPlaces(jobs []Job) (out []Chosen) {
 		}
 	}
 	return out
+}
+
+// UnusualKinds returns the kinds of lines that few of the cases have, by version.
+func UnusualKinds(jobs []Job) map[string]map[string]bool {
+	var all []*Job
+	for i := range jobs {
+		all = append(all, &jobs[i])
+	}
+	return unusualKinds(all)
 }
 
 // Wanted reports whether a check wants a fault.

@@ -115,7 +115,7 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 				why = sampledOut
 			}
 			if why != "" {
-				if err := x.noteUntried(c, plain, name, why); err != nil {
+				if err := x.noteUntried(j, plain, name, why); err != nil {
 					return 0, err
 				}
 				continue
@@ -150,12 +150,12 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 
 // noteUntried records why a fault is not tried, if the case has a place for it. That it
 // is tried elsewhere is the weakest reason.
-func (x *judging) noteUntried(c *fixtures.Case, plain *conformance.Run, name, why string) error {
+func (x *judging) noteUntried(j Job, plain *conformance.Run, name, why string) error {
 	if x.untried != "" && x.untried != sampledOut {
 		return nil
 	}
-	op, err := fault.Named(name)
-	if err == nil && len(op.Places(c, plain.Scenario)) > 0 {
+	has, err := j.hasPlace(plain.Scenario, name)
+	if has {
 		x.untried = why
 	}
 	return err

@@ -32,8 +32,8 @@ type Job struct {
 	// cases only.
 	Faults []string
 
-	// places are the places of faults that were chosen for the job, by fault; nil: none were
-	// chosen for it, and Config.Places picks them.
+	// places are the places that were chosen for the job, by fault: an empty list for a fault
+	// that has places of which none was chosen. It is nil if Config.Places picks them.
 	places map[string][]int
 
 	rec *perform.Recording // nil: Do loads it
@@ -167,9 +167,9 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 		return nil, err
 	}
 	rep := &conformance.Report{Cases: len(jobs), Shard: cfg.Shard, Timings: timings, FailOnFlaky: cfg.FailOnFlaky}
-	for i := range jobs {
-		rep.Results = append(rep.Results, results[i]...)
-		rep.FaultRuns += faultRuns[i]
+	rep.Results = slices.Concat(results...)
+	for _, n := range faultRuns {
+		rep.FaultRuns += n
 	}
 	if cfg.EveryCheck && len(cfg.Cases) == 0 && !cfg.Shard.Partial() {
 		rep.Missing = judge.Missing(rep.Results)
@@ -271,7 +271,7 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 			return nil, 0, hung, err
 		}
 	}
-	var out []conformance.Result
+	out := make([]conformance.Result, 0, len(judged)+len(judge.GoldenChecks()))
 	for _, x := range judged {
 		out = append(out, x.conclude(plain))
 	}

@@ -14,10 +14,20 @@ import (
 // each fault is tried at Config.Places places of each case, whichever other cases the run has.
 const manyCases = 100
 
+// unusualShare says which lines are unusual: those of a kind that at most one in so many cases
+// of a version has.
+const unusualShare = 50
+
+// rareShare says which faults are tried on each case that has a place for them: those for which
+// at most one case in so many has one.
+const rareShare = 3
+
 // choosePlaces chooses the places at which faults are tried on the jobs of a subject in
-// virtual time: in each situation of each version (fault.Situations) a fault is tried
+// virtual time: in each situation of each version (fault.Situation) a fault is tried
 // Config.Places times, on different cases if there are some. Without that, thousands of runs
-// would differ only in what was said before the fault.
+// would differ only in what was said before the fault. What an unusual line leaves behind shows
+// only in a fault that follows: so of the faults that the same check judges one is tried in
+// each situation after each kind of unusual line.
 func choosePlaces(cfg conformance.Config, s conformance.Subject, jobs []Job) error {
 	external, _ := tiersOf(cfg, s)
 	if external || cfg.Exhaustive || len(cfg.Faults) > 0 || worker.Serving(cfg.Isolate) { // a worker is given the places
@@ -31,6 +41,7 @@ func choosePlaces(cfg conformance.Config, s conformance.Subject, jobs []Job) err
 		}
 		x.faults = append(x.faults, op)
 	}
+	x.families = families(cfg.Checks, x.faults)
 	var performed []*Job
 	for i := range jobs {
 		if sameSubject(jobs[i].Subject, s) && performable(jobs[i]) {
@@ -40,32 +51,96 @@ func choosePlaces(cfg conformance.Config, s conformance.Subject, jobs []Job) err
 	if len(performed) < manyCases {
 		return nil
 	}
+	unusual := unusualKinds(performed)
 	for _, j := range performed {
 		j.places = map[string][]int{}
-		x.addJob(j)
+		x.addJob(j, unusual[j.Case.Version])
 	}
-	for i := range x.faults {
-		x.choose(i)
+	after := make([][]int, len(x.families))
+	for i, f := range x.families {
+		if after[f] == nil {
+			after[f] = make([]int, len(x.numbers))
+		}
+		x.choose(i, tried{here: make([]int, len(x.numbers)), after: after[f]})
 	}
 	return nil
 }
 
+// families returns the number of the family of each fault: those of which one is wanted only by
+// checks that want the other too are of one family.
+func families(checks []*conformance.Check, faults []fault.Operator) []int {
+	wantedBy := func(f fault.Operator) []string {
+		var out []string
+		for _, c := range checks {
+			if slices.Contains(c.Faults, f.Name) {
+				out = append(out, c.ID)
+			}
+		}
+		return out
+	}
+	holds := func(all, some []string) bool {
+		return !slices.ContainsFunc(some, func(id string) bool { return !slices.Contains(all, id) })
+	}
+	out := make([]int, len(faults))
+	for i, f := range faults {
+		out[i] = i
+		for k, other := range faults[:i] {
+			if a, b := wantedBy(f), wantedBy(other); holds(a, b) || holds(b, a) {
+				out[i] = out[k]
+				break
+			}
+		}
+	}
+	return out
+}
+
+// unusualKinds returns the kinds of lines that few cases of a version have, by version.
+func unusualKinds(jobs []*Job) map[string]map[string]bool {
+	cases, with := map[string]int{}, map[string]map[string]int{}
+	for _, j := range jobs {
+		v := j.Case.Version
+		if cases[v]++; with[v] == nil {
+			with[v] = map[string]int{}
+		}
+		for k := range fault.Kinds(j.Case) {
+			with[v][k]++
+		}
+	}
+	out := map[string]map[string]bool{}
+	for v, kinds := range with {
+		out[v] = map[string]bool{}
+		for k, n := range kinds {
+			out[v][k] = n*unusualShare <= cases[v]
+		}
+	}
+	return out
+}
+
 // sampler chooses places of jobs.
 type sampler struct {
-	most    int // times that a fault is tried in a situation
-	seed    uint64
-	faults  []fault.Operator
-	jobs    []sampled
-	numbers map[string]int // of situations
+	most     int // times that a fault is tried in a situation
+	seed     uint64
+	faults   []fault.Operator
+	families []int // of the faults
+	jobs     []sampled
+	numbers  map[string]int // of situations
 }
+
+// tried counts how often a fault was tried in each situation, and how often one of its family was
+// after each unusual line, by the number of the situation.
+type tried struct{ here, after []int }
 
 // sampled is a job with what is known of its case.
 type sampled struct {
 	*Job
-	situations []int         // their numbers, by line; -1 for none
+	situations []situation   // by line
 	places     []faultPlaces // parallel to sampler.faults
 	others     bool          // the case needs an ability that not all subjects have
 }
+
+// situation holds the numbers of a situation, without and with the unusual line before it; -1 for
+// none.
+type situation struct{ here, after int }
 
 // faultPlaces are the places of a fault in a case.
 type faultPlaces struct {
@@ -83,21 +158,23 @@ const (
 
 // addJob adds a job. All faults of a case are read together, because reading its lines is most
 // of the work.
-func (x *sampler) addJob(j *Job) {
+func (x *sampler) addJob(j *Job, unusual map[string]bool) {
 	s := sampled{Job: j, others: !needsNoAbility(j.rec.Scenario)}
-	for _, text := range fault.Situations(j.Case) {
-		n := -1
-		if text != "" {
-			key := j.Case.Version + " " + text
-			if _, known := x.numbers[key]; !known {
-				x.numbers[key] = len(x.numbers)
-			}
-			n = x.numbers[key]
+	for _, at := range fault.Situations(j.Case, unusual) {
+		n := situation{-1, -1}
+		if at.Here != "" {
+			n.here = x.number(j.Case.Version + " " + at.Here)
+		}
+		if at.After != "" {
+			n.after = x.number(j.Case.Version + " " + at.Here + " after " + at.After)
 		}
 		s.situations = append(s.situations, n)
 	}
 	for _, op := range x.faults {
 		p := faultPlaces{places: op.Places(j.Case, j.rec.Scenario)}
+		if len(p.places) > 0 {
+			j.places[op.Name] = []int{}
+		}
 		switch {
 		case len(p.places) == 0:
 		case op.Selective && slices.Contains(j.rec.Scenario.Faults, op.Name):
@@ -110,14 +187,24 @@ func (x *sampler) addJob(j *Job) {
 	x.jobs = append(x.jobs, s)
 }
 
+// number returns the number of a situation.
+func (x *sampler) number(text string) int {
+	n, known := x.numbers[text]
+	if !known {
+		n = len(x.numbers)
+		x.numbers[text] = n
+	}
+	return n
+}
+
 // choose chooses the places of a fault.
-func (x *sampler) choose(faultIndex int) {
+func (x *sampler) choose(faultIndex int, t tried) {
 	name := x.faults[faultIndex].Name
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name)) // it never fails
 	random := rand.New(rand.NewPCG(x.seed, h.Sum64()))
-	tried := make([]int, len(x.numbers))
-	order := random.Perm(len(x.jobs)) // so that faults fall on different cases
+	order := slices.DeleteFunc(random.Perm(len(x.jobs)), func(i int) bool { return len(x.jobs[i].places[faultIndex].places) == 0 })
+	rare := len(order)*rareShare <= len(x.jobs)
 	slices.SortStableFunc(order, func(a, b int) int {
 		// A subject may not support the others, and then no fault is tried on them.
 		return compareBool(x.jobs[a].others, x.jobs[b].others)
@@ -126,18 +213,20 @@ func (x *sampler) choose(faultIndex int) {
 		j := &x.jobs[i]
 		p := j.places[faultIndex]
 		switch {
-		case len(p.places) == 0:
-		case p.kind == ofCase:
-			j.Job.places[name] = spread(p.places, x.most, random.IntN)
-		case p.kind == wholeWire && x.isNew(j, tried):
+		case p.kind == ofCase || p.kind == wholeWire && x.isNew(j, t):
 			j.Job.places[name] = spread(p.places, x.most, random.IntN)
 		case p.kind == atLine:
-			j.Job.places[name] = x.rarest(j, p.places, nil, x.most, tried, random)
+			j.Job.places[name] = x.newest(j, p.places, nil, x.most, t, random)
 		}
 	}
 	for _, i := range order {
-		if j := &x.jobs[i]; j.places[faultIndex].kind == atLine {
-			j.Job.places[name] = x.rarest(j, j.places[faultIndex].places, j.Job.places[name], len(j.Case.Wire), tried, random)
+		j := &x.jobs[i]
+		p := j.places[faultIndex]
+		if p.kind == atLine {
+			j.Job.places[name] = x.newest(j, p.places, j.Job.places[name], len(j.Case.Wire), t, random)
+		}
+		if rare && len(j.Job.places[name]) == 0 {
+			j.Job.places[name] = spread(p.places, x.most, random.IntN)
 		}
 	}
 }
@@ -153,57 +242,78 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
+// news returns in how many ways a situation was not tried often enough: as such, and after the
+// unusual line.
+func (x *sampler) news(s situation, t tried) int {
+	n := 0
+	if s.here >= 0 && t.here[s.here] < x.most {
+		n++
+	}
+	if s.after >= 0 && t.after[s.after] < x.most {
+		n++
+	}
+	return n
+}
+
+// count counts a try in a situation.
+func (t tried) count(s situation) {
+	if s.here >= 0 {
+		t.here[s.here]++
+	}
+	if s.after >= 0 {
+		t.after[s.after]++
+	}
+}
+
 // isNew reports whether a fault of all lines was not tried often enough in the situation of one of
 // them, and then counts it in all.
-func (x *sampler) isNew(j *sampled, tried []int) bool {
-	if !slices.ContainsFunc(j.situations, func(n int) bool { return n >= 0 && tried[n] < x.most }) {
+func (x *sampler) isNew(j *sampled, t tried) bool {
+	if !slices.ContainsFunc(j.situations, func(s situation) bool { return x.news(s, t) > 0 }) {
 		return false
 	}
-	seen := map[int]bool{-1: true}
-	for _, n := range j.situations {
-		if !seen[n] {
-			seen[n] = true
-			tried[n]++
+	seen := map[situation]bool{}
+	for _, s := range j.situations {
+		if !seen[s] {
+			seen[s] = true
+			t.count(s)
 		}
 	}
 	return true
 }
 
-// rarest adds at most n places to chosen: those at which the fault was tried least in that
-// situation, and not often enough.
-func (x *sampler) rarest(j *sampled, places, chosen []int, n int, tried []int, random *rand.Rand) []int {
+// newest adds at most n places to chosen: those whose situations were not tried often enough,
+// first those that are new in more ways.
+func (x *sampler) newest(j *sampled, places, chosen []int, n int, t tried, random *rand.Rand) []int {
 	for range n {
-		least, equal := x.most, []int(nil)
+		most, equal := 1, []int(nil)
 		for _, p := range places {
-			s := j.situation(p)
-			if s < 0 || tried[s] >= x.most || slices.Contains(chosen, p) {
+			news := x.news(j.situation(p), t)
+			if news < most || slices.Contains(chosen, p) {
 				continue
 			}
-			if tried[s] < least {
-				least, equal = tried[s], nil
+			if news > most {
+				most, equal = news, nil
 			}
-			if tried[s] == least {
-				equal = append(equal, p)
-			}
+			equal = append(equal, p)
 		}
 		if equal == nil {
 			break
 		}
 		p := equal[random.IntN(len(equal))]
-		tried[j.situation(p)]++
+		t.count(j.situation(p))
 		chosen = append(chosen, p)
 	}
 	slices.Sort(chosen)
 	return chosen
 }
 
-// situation returns the number of the situation at a place. A place at a step of the client, or
-// behind the last line, has that of the output before it.
-func (j *sampled) situation(place int) int {
+// situation returns the situation at a place. A place at a step of the client, or behind the last
+// line, has that of the output before it.
+func (j *sampled) situation(place int) situation {
 	for i := min(place, len(j.situations)-1); i >= 0; i-- {
-		if j.situations[i] >= 0 {
+		if j.situations[i].here >= 0 {
 			return j.situations[i]
 		}
 	}
-	return -1
+	return situation{-1, -1}
 }

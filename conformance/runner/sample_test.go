@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
@@ -52,12 +53,17 @@ func TestFaultsAreTriedInEachSituation(t *testing.T) {
 		return fmt.Sprint(c.Version, " ", op.Name, ": ", situation)
 	}
 	situations := map[string][]string{}
+	heres := func(c *fixtures.Case) (out []string) {
+		for _, s := range fault.Situations(c, nil) {
+			out = append(out, s.Here)
+		}
+		return out
+	}
 	for _, j := range jobs {
-		situations[j.Case.ID] = fault.Situations(j.Case)
+		situations[j.Case.ID] = heres(j.Case)
 	}
 	for _, p := range once {
-		op, err := fault.Named(p.Fault)
-		g.Expect(err).NotTo(HaveOccurred())
+		op := namedFault(g, p.Fault)
 		c := cases[p.Case].Case
 		if op.Apply(c, p.Place).Line == 0 {
 			for _, s := range situations[p.Case] {
@@ -88,6 +94,71 @@ func TestFaultsAreTriedInEachSituation(t *testing.T) {
 	}
 	g.Expect(missed).To(BeEmpty())
 	g.Expect(len(once)).To(BeNumerically("<", places/20), "of %d places", places)
+}
+
+// TestFaultsFollowUnusualLines looks for places after an unusual line at which none of the faults
+// was tried that make an adapter wait.
+func TestFaultsFollowUnusualLines(t *testing.T) {
+	if racesample.Enabled {
+		t.Skip("it runs in one goroutine; it is run without the race detector")
+	}
+	g := NewWithT(t)
+	jobs, err := runner.Jobs(conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter("claude", claude.New())}, Checks: checks.All(),
+		Cases: []string{"claude/2.1.329/*"}, Seed: 1,
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	unusual := runner.UnusualKinds(jobs)["2.1.329"]
+	g.Expect(unusual).To(HaveKeyWithValue("result/success", false))
+	situations := map[string][]fault.Situation{}
+	open := map[fault.Situation]bool{}
+	for _, j := range slices.DeleteFunc(slices.Clone(jobs), notPerformable) {
+		at := fault.Situations(j.Case, unusual)
+		situations[j.Case.ID] = at
+		for _, place := range namedFault(g, "stall").Places(j.Case, nil) {
+			if place < len(at) && at[place].After != "" {
+				open[at[place]] = true
+			}
+		}
+	}
+	g.Expect(len(open)).To(BeNumerically(">", 100))
+	for _, p := range runner.ChosenPlaces(jobs) {
+		if at := situations[p.Case]; (p.Fault == "stall" || p.Fault == "close-stdin") && p.Place < len(at) {
+			delete(open, at[p.Place])
+		}
+	}
+	g.Expect(open).To(BeEmpty())
+}
+
+func notPerformable(j runner.Job) bool { return !runner.Performable(j) }
+
+func namedFault(g *WithT, name string) fault.Operator {
+	op, err := fault.Named(name)
+	g.Expect(err).NotTo(HaveOccurred())
+	return op
+}
+
+// A fault with few places is tried in each case that has one.
+func TestRareFaultsAreTriedOnEachCase(t *testing.T) {
+	g := NewWithT(t)
+	jobs, err := runner.Jobs(conformance.Config{
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New())}, Checks: checks.All(),
+		Cases: []string{"codex/0.169.0/*"}, Seed: 1,
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	missed := map[string]bool{}
+	for _, j := range slices.DeleteFunc(slices.Clone(jobs), notPerformable) {
+		if len(namedFault(g, "stale-line").Places(j.Case, nil)) > 0 {
+			missed[j.Case.ID] = true
+		}
+	}
+	g.Expect(missed).NotTo(BeEmpty())
+	for _, p := range runner.ChosenPlaces(jobs) {
+		if p.Fault == "stale-line" {
+			delete(missed, p.Case)
+		}
+	}
+	g.Expect(missed).To(BeEmpty())
 }
 
 // A run of a few cases tries the same on each, whichever others there are.

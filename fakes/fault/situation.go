@@ -7,21 +7,52 @@ import (
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// Situations returns what the runtime was doing at each line of the wire of a case: the kind
-// of the line, and what was open before it, such as "stream_event/text turn tool". To an
-// adapter, a fault is much the same wherever the situation is. It is "" for a line that the
-// runtime did not write.
-func Situations(c *fixtures.Case) []string {
+// Situation is what the runtime was doing at a line of its output. To an adapter, a fault is
+// much the same wherever the situation is.
+type Situation struct {
+	// Here is the kind of the line and what was open before it, such as "delta text turn tool".
+	// It is "" for a line that the runtime did not write.
+	Here string
+	// After is the kind of the last unusual line since the end of the turn before; "" for none.
+	After string
+}
+
+// Situations returns the situation at each line of the wire of a case. Unusual holds kinds of
+// lines, see [Kinds].
+func Situations(c *fixtures.Case, unusual map[string]bool) []Situation {
 	l := linesOf(c)
-	out := make([]string, len(l.wire))
-	var s situation
+	out := make([]Situation, len(l.wire))
+	s := situation{unusual: unusual}
 	for i := range l.wire {
 		if l.wire[i].Dir == fixtures.Out {
-			out[i] = s.at(l, i)
+			out[i] = Situation{Here: s.at(l, i), After: s.after}
 		}
 		s.add(l, i)
 	}
 	return out
+}
+
+// Kinds returns the kinds of the lines of a case, in both directions.
+func Kinds(c *fixtures.Case) map[string]bool {
+	l := linesOf(c)
+	out := map[string]bool{}
+	for i := range l.wire {
+		if d := l.wire[i].Dir; d == fixtures.Out || d == fixtures.In {
+			out[kindOf(&l.read[i])] = true
+		}
+	}
+	return out
+}
+
+// kindOf returns the kind of a line.
+func kindOf(read *wire.Line) string {
+	switch {
+	case read.Kind == wire.Delta:
+		return "delta " + string(read.Piece.Kind)
+	case read.Name == "":
+		return "reply"
+	}
+	return read.Name
 }
 
 // situation is what is open in a session.
@@ -31,18 +62,15 @@ type situation struct {
 	asked    map[string]bool // requests of the runtime, by id
 	called   map[string]bool // requests of the client, by id
 	stopping bool
+
+	unusual map[string]bool // kinds of lines
+	after   string          // the last of them since the end of a turn
 }
 
 // at returns the situation at a line of output.
 func (s *situation) at(l *lines, i int) string {
 	read := &l.read[i]
-	words := []string{read.Name}
-	switch {
-	case read.Kind == wire.Delta:
-		words[0] = "delta " + string(read.Piece.Kind)
-	case read.Name == "":
-		words[0] = "reply"
-	}
+	words := []string{kindOf(read)}
 	for _, w := range []struct {
 		word string
 		is   bool
@@ -65,12 +93,15 @@ func (s *situation) add(l *lines, i int) {
 	case wire.TurnStart:
 		s.turn = true
 	case wire.TurnEnd:
-		s.turn, s.stopping = false, false
+		s.turn, s.stopping, s.after = false, false, ""
 	case wire.Stop:
 		s.stopping = s.stopping || in
 	}
 	for _, t := range read.Tools {
 		setOpen(&s.tools, t.ID, !t.Ends)
+	}
+	if k := kindOf(read); s.unusual[k] {
+		s.after = k
 	}
 	opened, closed := &s.asked, &s.called
 	if in {
