@@ -143,7 +143,7 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 		eof: make(chan struct{}), processExited: make(chan struct{}), done: make(chan struct{}), ready: make(chan error, 1),
 		waiting: map[int]func(error){}, timers: map[int]*time.Timer{},
 	}
-	s.outbox = newOutbox(&s.lock, ringSize, readAhead)
+	s.outbox = newOutbox(&s.lock, outboxLimits{ring: ringSize, unread: maxUnread, ahead: readAhead})
 	s.ledger = ledger.New(hint, o.After, s.outbox.add)
 	s.ledger.StreamInputs, s.ledger.Media = o.StreamToolInput, o.Media
 	s.workCtx, s.cancelWork = context.WithCancel(context.Background())
@@ -259,13 +259,13 @@ func (s *Session) handleLines(r *linereader.Reader, b []byte, err error) {
 	s.outbox.flush()
 }
 
-// waitForRoom returns when a line may be handled: the ring has taken all events, or a
+// waitForRoom returns when a line may be handled: the listener has received enough, or a
 // caller waits for a reply, which may be the listener. That caller gets its reply when
 // too many events wait. waitForRoom reports whether it waited.
 func (s *Session) waitForRoom() (waited bool) {
-	for s.outbox.overflow && !s.outbox.dropped {
+	for s.outbox.full {
 		if len(s.waiting) > 0 {
-			if s.outbox.depth() < s.outbox.maxAhead {
+			if s.outbox.depth() < s.outbox.limits.ahead {
 				return waited
 			}
 			s.replyToAll(nil)
