@@ -2,11 +2,10 @@
 //
 // A lock guards all state. The goroutine that reads stdout handles each line under
 // it, and so do callers their commands and timers their functions. Events go to the
-// listener through an outbox: a ring of bounded size, which is flushed when the lines
-// that were read together are handled. While the outbox is full no further line is
-// handled, so that backpressure reaches the wire; commands are still handled. Each
-// runtime's package supplies a Protocol. Its methods are called only under the lock
-// and must not block.
+// listener through an outbox of bounded size, which is flushed when the lines that were
+// read together are handled. While the outbox is full no further line is handled, so
+// that backpressure reaches the wire; commands are still handled. Each runtime's package
+// supplies a Protocol. Its methods are called only under the lock and must not block.
 package session
 
 import (
