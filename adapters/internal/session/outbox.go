@@ -50,6 +50,9 @@ type outboxLimits struct {
 	ahead  int // what is read ahead for a waiting caller
 }
 
+// sessionLimits are the limits of the outbox of a session.
+var sessionLimits = outboxLimits{ring: ringSize, unread: maxUnread, ahead: readAhead}
+
 // newOutbox returns an empty outbox.
 func newOutbox(lock sync.Locker, l outboxLimits) *outbox {
 	return &outbox{lock: lock, limits: l, changed: sync.NewCond(lock), ring: make(chan event.Event, l.ring), times: make([]int64, l.ring), quit: make(chan struct{})}

@@ -142,7 +142,7 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 		eof: make(chan struct{}), processExited: make(chan struct{}), done: make(chan struct{}), ready: make(chan error, 1),
 		waiting: map[int]func(error){}, timers: map[int]*time.Timer{},
 	}
-	s.outbox = newOutbox(&s.lock, outboxLimits{ring: ringSize, unread: maxUnread, ahead: readAhead})
+	s.outbox = newOutbox(&s.lock, sessionLimits)
 	s.ledger = ledger.New(hint, o.After, s.outbox.add)
 	s.ledger.StreamInputs, s.ledger.Media = o.StreamToolInput, o.Media
 	s.workCtx, s.cancelWork = context.WithCancel(context.Background())
