@@ -124,10 +124,10 @@ fuzz: ## fuzz the decoders and the tool policy for a minute each
 	$(GO) test ./adapters/internal/fastjson -run '^$$' -fuzz FuzzText -fuzztime 60s
 	$(GO) test ./adapters/sidecar -run '^$$' -fuzz FuzzRequests -fuzztime 60s
 
-BENCH := ./adapters/event ./adapters/codex ./adapters/claude ./conformance/bench ./conformance/bench/load
+BENCH := ./adapters/event ./adapters/codex ./adapters/claude ./adapters/internal/session ./conformance/bench ./conformance/bench/load
 .PHONY: bench
 bench: ## measure the hot paths, for benchstat (ARGS='-count 10')
-	$(GO) test $(BENCH) -run '^$$' -bench 'Delta|Encode|Decode|Turn|Stamps' -benchmem -count 6 $(ARGS)
+	$(GO) test $(BENCH) -run '^$$' -bench 'Delta|Encode|Decode|Turn|Stamps|Outbox' -benchmem -count 6 $(ARGS)
 
 .PHONY: bench-page
 bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/bench/RESULTS.md (more than an hour; JSON and plots in .tmp/bench)

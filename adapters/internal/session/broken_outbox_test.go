@@ -16,6 +16,7 @@ var handoverFaults = map[string]struct{ plan, problem string }{
 	"forgets to flush a single event":            {"a listener that receives", "events wait, and no goroutine moves them"},
 	"flushes past its goroutine":                 {"a listener that receives", "was received as number"},
 	"does not wake the reader":                   {"a listener that receives", "a deadlock"},
+	"makes room without waking the reader":       {"a timer", "the reader pauses, and there is room"},
 	"does not see a drop while it sends":         {"a listener that is dropped", "it panics"},
 	"sends an event twice":                       {"a listener that receives", "was received as number"},
 	"holds the lock while it sends":              {"a listener that calls", "a deadlock"},
@@ -40,15 +41,20 @@ func (b *brokenOutbox) add(e event.Event) {
 }
 
 func (b *brokenOutbox) flush() {
-	if b.overflow && b.fault != "flushes past its goroutine" || b.dropped {
+	if b.dropped {
 		return
 	}
-	if b.fault == "forgets to flush a single event" && len(b.pending) == 1 {
+	if b.fault == "forgets to flush a single event" && b.pending.length == 1 {
 		return
 	}
-	if b.moveToRing(); len(b.pending) > 0 && !b.overflow {
-		b.overflow = true
-		go b.waitForListener()
+	if !b.overflow || b.fault == "flushes past its goroutine" {
+		if b.moveToRing(); b.pending.length > 0 && !b.overflow {
+			b.overflow = true
+			go b.waitForListener()
+		}
+	}
+	if tooMany := b.depth() > b.limits.unread; tooMany || b.fault == "makes room without waking the reader" {
+		b.full = tooMany
 	}
 }
 
@@ -67,8 +73,8 @@ func (b *brokenOutbox) waitForListener() {
 	}()
 	b.lock.Lock()
 	held = true
-	for len(b.pending) > 0 {
-		next := b.pending[0]
+	for b.pending.length > 0 {
+		next := *b.pending.oldest()
 		if b.fault != "holds the lock while it sends" {
 			held = false
 			b.lock.Unlock()
@@ -80,13 +86,14 @@ func (b *brokenOutbox) waitForListener() {
 				held = true
 			}
 			if !b.dropped || b.fault == "does not see a drop while it sends" {
-				b.noteTime(&next)
-				b.sent.Add(1)
-				if b.fault != "sends an event twice" {
-					b.removeFirst(1)
+				if b.noteSent(&next); b.fault != "sends an event twice" {
+					b.pending.removeOldest()
 				}
 				if b.fault != "leaves before all is sent" {
 					b.moveToRing()
+				}
+				if b.fault != "does not wake the reader" {
+					b.wakeReader()
 				}
 			}
 		case <-b.quit:
@@ -109,12 +116,12 @@ func (b *brokenOutbox) waitForListener() {
 func (b *brokenOutbox) drop() {
 	switch b.fault {
 	case "keeps its events when dropped":
-		b.dropped = true
+		b.dropped, b.full = true, false
 		close(b.quit)
 		b.changed.Broadcast()
 	case "does not end its goroutine when dropped":
-		b.dropped = true
-		b.removeFirst(len(b.pending))
+		b.dropped, b.full = true, false
+		b.pending.clear()
 		b.changed.Broadcast()
 	default:
 		b.outbox.drop()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // TestFloodOnRealThreads lets a runtime write as fast as it can while the listener is
@@ -81,4 +82,55 @@ func TestFloodOnRealThreads(t *testing.T) {
 	writing.Wait()
 	g.Expect(s.Close(ctx)).To(Succeed())
 	g.Expect(next).To(Equal(deltas))
+}
+
+// TestReaderPausesBehindTheListener checks the backpressure: a session handles lines until
+// 769 events are unread, and another line for each event that the listener receives.
+func TestReaderPausesBehindTheListener(t *testing.T) {
+	const deltas, unread = 2000, 769
+	var depths []int
+	var ages []time.Duration
+	var texts []string
+	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
+		switch l {
+		case "hello":
+			f.Print("ready")
+		case "send m0":
+			go func() {
+				f.Print("turn")
+				for n := range deltas {
+					time.Sleep(time.Millisecond) // so that each line is read alone
+					f.Print(fmt.Sprint("d ", n))
+				}
+				f.Print("end")
+			}()
+		}
+	}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
+		_ = s.Send(ctx, adapters.Message{ID: "m0"})
+		for range 5 {
+			time.Sleep(time.Second)
+			depth, age := s.Backlog()
+			depths, ages = append(depths, depth), append(ages, age)
+			for range min(len(depths), 3) {
+				if d, ok := (<-evs).Data.(event.Delta); ok {
+					texts = append(texts, d.Text)
+				}
+			}
+		}
+		for e := range evs {
+			if d, ok := e.Data.(event.Delta); ok {
+				texts = append(texts, d.Text)
+			}
+			if e.Terminal() {
+				break
+			}
+		}
+	})
+	g := NewWithT(t)
+	g.Expect(depths).To(HaveEach(unread))
+	g.Expect(ages).To(Equal([]time.Duration{time.Second, 2 * time.Second, 3*time.Second - time.Millisecond, 4*time.Second - 4*time.Millisecond, 5*time.Second - 7*time.Millisecond}))
+	g.Expect(texts).To(HaveLen(deltas))
+	for n, text := range texts {
+		g.Expect(text).To(Equal(fmt.Sprint(n)))
+	}
 }

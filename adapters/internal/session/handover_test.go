@@ -31,18 +31,21 @@ type handoverPlan struct {
 	batches  [][]int
 	calls    bool // a caller calls a command and waits for the reply
 	closes   bool // a caller drops the listener at any time
+	timer    bool // a timer takes the lock at any time
 	asks     bool // the listener calls a command after its first event
 	receives int  // how many events the listener receives before it goes away; 0: all
 }
 
 const (
-	reply        = 100 // added to the events of a line
-	testRing     = 2
-	testMaxAhead = 5
+	reply = 100 // added to the events of a line
 )
+
+// testLimits are the limits of the outbox of a handoverRun.
+var testLimits = outboxLimits{ring: 2, unread: 3, ahead: 6}
 
 var handoverPlans = map[string]handoverPlan{
 	"a listener that receives":          {batches: [][]int{{1}, {3}, {1, 1}, {4}}},
+	"a timer":                           {batches: [][]int{{5}, {1}}, timer: true},
 	"a listener that is dropped":        {batches: [][]int{{3}, {1, 1}}, closes: true},
 	"a listener that goes away":         {batches: [][]int{{1}, {4}, {1}}, closes: true, receives: 2},
 	"a caller":                          {batches: [][]int{{3}, {1}, {1 + reply}}, calls: true},
@@ -63,13 +66,14 @@ type handoverRun struct {
 
 	emitted, received int
 	dropped, ended    bool            // the listener was, the last event was emitted
+	paused            bool            // the reader is in waitForRoom
 	line, step        int             // how many lines the reader has begun, and how often it took the lock
 	done              map[string]bool // by goroutine, under the lock of the scheduler
 	wrong             string
 }
 
 func (r *handoverRun) begin(s *scheduler) {
-	o := newOutbox(s, testRing, testMaxAhead)
+	o := newOutbox(s, testLimits)
 	r.sched, r.out, r.done = s, o, map[string]bool{}
 	r.session = &Session{outbox: o, waiting: map[int]func(error){}, done: make(chan struct{})}
 	if r.fault != correct {
@@ -79,6 +83,9 @@ func (r *handoverRun) begin(s *scheduler) {
 	r.start("listener", r.listen)
 	if r.calls {
 		r.start("caller", r.call)
+	}
+	if r.timer {
+		r.start("timer", func() { r.locked(func() {}) })
 	}
 	if r.closes {
 		r.start("closer", func() { r.locked(func() { r.dropped = true; r.out.drop() }) })
@@ -110,7 +117,9 @@ func (r *handoverRun) read() {
 			for _, line := range batch {
 				r.line++
 				if r.fault != "does not wait for room" {
+					r.paused = true
 					r.session.waitForRoom()
+					r.paused = false
 				}
 				if r.session.outbox.dropped {
 					continue
@@ -185,7 +194,7 @@ func (r *handoverRun) call() {
 
 func (r *handoverRun) state() string {
 	o := r.session.outbox
-	return fmt.Sprint(r.line, r.step, r.emitted, r.received, len(o.ring), len(o.pending), o.sent.Load(), o.overflow, o.dropped,
+	return fmt.Sprint(r.line, r.step, r.emitted, r.received, len(o.ring), o.pending.length, o.sent.Load(), o.overflow, o.full, o.dropped,
 		len(r.session.waiting), r.session.waitSeq, r.ended, r.done)
 }
 
@@ -197,26 +206,28 @@ func (r *handoverRun) problem(stuck bool) string {
 	if r.wrong != "" || r.sched.held && !stuck {
 		return r.wrong
 	}
-	bound := testRing + 1 // an event that was sent and is still pending
+	bound := testLimits.unread + 1 // an event that was sent and is still pending
 	line := 0
 	for _, batch := range r.batches {
 		sum := 0
 		for _, n := range batch {
 			line, sum = max(line, n%reply), sum+n%reply
 		}
-		bound = max(bound, testRing+1+sum)
+		bound = max(bound, testLimits.unread+1+sum)
 	}
 	if r.calls || r.asks {
-		bound = max(bound, testMaxAhead+line+1)
+		bound = max(bound, testLimits.ahead+line+1)
 	}
-	everyone := len(r.done) == 2+count(r.calls, r.closes)
+	everyone := len(r.done) == 2+count(r.calls, r.closes, r.timer)
 	switch {
 	case o.depth() > bound+1: // the last event of a session does not wait
 		return fmt.Sprintf("%d events wait: more than %d", o.depth(), bound)
-	case o.dropped && len(o.pending) > 0:
+	case o.dropped && o.pending.length > 0:
 		return "pending events outlive the drop"
-	case !o.overflow && len(o.pending) > 0:
+	case !o.overflow && o.pending.length > 0:
 		return "events wait, and no goroutine moves them"
+	case r.paused && !o.full && !r.sched.isAtGate("reader"):
+		return "the reader pauses, and there is room"
 	case !stuck:
 		return ""
 	case !everyone:
@@ -243,7 +254,7 @@ func (r *handoverRun) cleanUp() {
 		}
 		r.dropped = true
 		o.drop()
-		o.removeFirst(len(o.pending))
+		o.pending.clear()
 		select {
 		case <-o.quit:
 		default:

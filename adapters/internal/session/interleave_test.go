@@ -112,6 +112,13 @@ func (s *scheduler) tryLock() bool {
 	return !taken
 }
 
+// isAtGate reports whether a goroutine waits at a gate.
+func (s *scheduler) isAtGate(who string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.waiting, func(g gate) bool { return g.who == who })
+}
+
 // choices waits until no goroutine runs, and returns the gates that may be opened.
 func (s *scheduler) choices() []gate {
 	synctest.Wait()

@@ -8,10 +8,14 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// ringSize is how many events the session emits ahead of its listener. The reader
-// pauses when the ring is full, so that backpressure reaches the wire. A burst of
-// lines wakes the listener once, and not once for each event.
-const ringSize = 768
+// maxUnread is how many events the session emits ahead of its listener. The reader
+// pauses when there are more, so that backpressure reaches the wire.
+const maxUnread = 768
+
+// ringSize is how many of them the ring holds. Each session has its ring from its
+// beginning, so it is small. The ring has room for the events of most batches of lines:
+// such a batch wakes the listener once, and not once for each event.
+const ringSize = maxBatch
 
 // readAhead bounds the events that are read ahead of the listener while a caller waits
 // for a reply. Reading must go on because that caller may be the listener.
@@ -19,85 +23,79 @@ const readAhead = 1024
 
 // outbox hands events to the listener in order. Emitted events are collected until
 // flush moves them to the ring, a buffered channel. If the ring is full, a goroutine
-// waits for the listener in place of the session.
+// waits for the listener in place of the session. Meanwhile the session may go on, until
+// it is too far ahead of the listener.
 //
 // Its methods are called with the lock held.
 type outbox struct {
 	lock    sync.Locker
-	changed *sync.Cond // the ring took all events, or the listener was dropped
+	changed *sync.Cond // full or overflow is false again, or the listener was dropped
 
 	ring    chan event.Event
-	times   []int64       // the time of each event of the ring, by its number
-	sent    atomic.Int64  // events that the ring has taken since the beginning
-	pending []event.Event // events that the ring has not taken, oldest first
-	buffer  []event.Event // the empty start of the array that pending uses again
+	times   []int64      // the time of each event of the ring, by its number
+	sent    atomic.Int64 // events that the ring has taken since the beginning
+	pending queue        // events that the ring has not taken
 
-	maxAhead int           // bounds the events that are read ahead for a waiting caller
+	limits   outboxLimits
 	overflow bool          // a goroutine moves pending events to the ring
+	full     bool          // more than limits.unread events were not received: the reader pauses
 	dropped  bool          // the listener was dropped
 	quit     chan struct{} // closed when dropped
 }
 
-// maxBuffer bounds the array that an outbox keeps while no event waits. The lines that
-// are handled together rarely need a larger one, as most of them emit one event.
-const maxBuffer = 2 * maxBatch
+// outboxLimits bound how many events the listener has not received.
+type outboxLimits struct {
+	ring   int // what the ring has room for
+	unread int // the reader pauses when there are more; not less than ring
+	ahead  int // what is read ahead for a waiting caller
+}
 
-// newOutbox returns an outbox with a ring of size events.
-func newOutbox(lock sync.Locker, size, maxAhead int) *outbox {
-	return &outbox{lock: lock, maxAhead: maxAhead, changed: sync.NewCond(lock), ring: make(chan event.Event, size), times: make([]int64, size), quit: make(chan struct{})}
+// sessionLimits are the limits of the outbox of a session.
+var sessionLimits = outboxLimits{ring: ringSize, unread: maxUnread, ahead: readAhead}
+
+// newOutbox returns an empty outbox.
+func newOutbox(lock sync.Locker, l outboxLimits) *outbox {
+	return &outbox{lock: lock, limits: l, changed: sync.NewCond(lock), ring: make(chan event.Event, l.ring), times: make([]int64, l.ring), quit: make(chan struct{})}
 }
 
 // add collects an event until the next flush.
 func (o *outbox) add(e event.Event) {
-	if o.dropped {
-		return
-	}
-	before := o.pending
-	o.pending = append(o.pending, e)
-	if cap(o.pending) == cap(before) {
-		return
-	}
-	clear(before) // the old array may be used again, and must not keep events alive
-	if cap(o.pending) > cap(o.buffer) && cap(o.pending) <= maxBuffer {
-		o.buffer = o.pending[:0]
+	if !o.dropped {
+		o.pending.push(&e)
 	}
 }
 
 // flush moves the collected events to the ring as far as it has room.
 func (o *outbox) flush() {
-	if o.overflow || o.dropped {
+	if o.dropped {
 		return
 	}
-	if o.moveToRing(); len(o.pending) > 0 {
-		o.overflow = true
-		go o.waitForListener()
+	if !o.overflow {
+		if o.moveToRing(); o.pending.length > 0 {
+			o.overflow = true
+			go o.waitForListener()
+		}
+	}
+	if o.depth() > o.limits.unread {
+		o.full = true
 	}
 }
 
 // moveToRing moves events until the ring is full. Nothing else sends to the ring
 // meanwhile.
 func (o *outbox) moveToRing() {
-	n := 0
-	for n < len(o.pending) && len(o.ring) < cap(o.ring) {
-		o.noteTime(&o.pending[n])
-		o.ring <- o.pending[n]
-		o.sent.Add(1)
-		n++
+	for o.pending.length > 0 && len(o.ring) < cap(o.ring) {
+		next := o.pending.oldest()
+		o.ring <- *next
+		o.noteSent(next)
+		o.pending.removeOldest()
 	}
-	o.removeFirst(n)
 }
 
-// noteTime records the time of the event that is sent next.
-func (o *outbox) noteTime(e *event.Event) {
+// noteSent counts an event that the ring has taken and records its time.
+func (o *outbox) noteSent(e *event.Event) {
 	o.times[o.sent.Load()%int64(len(o.times))] = e.TS.UnixNano()
-}
-
-// removeFirst removes the first n pending events.
-func (o *outbox) removeFirst(n int) {
-	clear(o.pending[:n])
-	if o.pending = o.pending[n:]; len(o.pending) == 0 {
-		o.pending = o.buffer
-	}
+	o.sent.Add(1)
 }
 
 // waitForListener moves pending events to the full ring when the listener makes
@@ -105,17 +103,17 @@ func (o *outbox) removeFirst(n int) {
 func (o *outbox) waitForListener() {
 	o.lock.Lock()
 	defer o.lock.Unlock()
-	for len(o.pending) > 0 {
-		next := o.pending[0]
+	for o.pending.length > 0 {
+		next := *o.pending.oldest()
 		o.lock.Unlock()
 		select {
 		case o.ring <- next:
 			o.lock.Lock()
 			if !o.dropped {
-				o.noteTime(&next)
-				o.sent.Add(1)
-				o.removeFirst(1)
+				o.noteSent(&next)
+				o.pending.removeOldest()
 				o.moveToRing()
+				o.wakeReader()
 			}
 		case <-o.quit:
 			o.lock.Lock()
@@ -123,6 +121,14 @@ func (o *outbox) waitForListener() {
 	}
 	o.overflow = false
 	o.changed.Broadcast()
+}
+
+// wakeReader lets the reader go on if the listener has received enough.
+func (o *outbox) wakeReader() {
+	if o.full && o.depth() <= o.limits.unread {
+		o.full = false
+		o.changed.Broadcast()
+	}
 }
 
 // drop discards the pending events and all later ones. The listener may still receive
@@ -133,7 +139,8 @@ func (o *outbox) drop() {
 	}
 	o.dropped = true
 	close(o.quit)
-	o.removeFirst(len(o.pending))
+	o.pending.clear()
+	o.full = false
 	o.changed.Broadcast()
 }
 
@@ -155,13 +162,13 @@ func (o *outbox) backlog() (depth int, oldest time.Time) {
 	case held > 0:
 		oldest = time.Unix(0, o.times[max(0, o.sent.Load()-int64(held))%int64(len(o.times))])
 	case depth > 0:
-		oldest = o.pending[0].TS
+		oldest = o.pending.oldest().TS
 	}
 	return depth, oldest
 }
 
 // depth returns how many events the listener has not received.
-func (o *outbox) depth() int { return len(o.ring) + len(o.pending) }
+func (o *outbox) depth() int { return len(o.ring) + o.pending.length }
 
 // received returns how many events the listener has received. It needs no lock.
 func (o *outbox) received() int64 { return o.sent.Load() - int64(len(o.ring)) }

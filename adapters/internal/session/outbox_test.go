@@ -1,6 +1,7 @@
 package session
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,7 +13,10 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// outboxModel is an outbox with a ring of two events and what is known of it.
+// modelLimits are the limits of an outboxModel: small, so that few steps reach them.
+var modelLimits = outboxLimits{ring: 2, unread: 4, ahead: readAhead}
+
+// outboxModel is an outbox with modelLimits and what is known of it.
 type outboxModel struct {
 	lock     sync.Mutex
 	o        *outbox
@@ -98,15 +102,17 @@ func (m *outboxModel) check() {
 	default:
 	}
 	switch {
-	case m.dropped && len(m.o.pending) > 0:
+	case m.dropped && m.o.pending.length > 0:
 		m.problem = "pending events outlive the drop"
 	case !m.dropped && depth != unread:
 		m.problem = "the depth is wrong"
 	case !m.dropped && unread > 0 && !oldest.Equal(m.emitTime[m.received]):
 		m.problem = "the age of the oldest event is wrong"
-	case !m.dropped && m.o.overflow != (unread > 2):
+	case !m.dropped && m.o.overflow != (unread > modelLimits.ring):
 		m.problem = "overflow does not say whether the ring has taken all events"
-	case m.ending && ended != (m.dropped || unread <= 2):
+	case m.o.full != (!m.dropped && unread > modelLimits.unread):
+		m.problem = "full does not say whether too many events are unread"
+	case m.ending && ended != (m.dropped || unread <= modelLimits.ring):
 		m.problem = "finish returns too early or too late"
 	}
 }
@@ -125,7 +131,7 @@ func TestOutboxInEveryOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for n := range sequences {
 			m := &outboxModel{ended: make(chan struct{})}
-			m.o = newOutbox(&m.lock, 2, readAhead)
+			m.o = newOutbox(&m.lock, modelLimits)
 			var steps []int
 			for range length {
 				step := n % len(outboxSteps)
@@ -152,21 +158,74 @@ func TestOutboxInEveryOrder(t *testing.T) {
 	})
 }
 
-// TestOutboxReleasesItsArray checks that a burst does not stay in memory: the outbox
-// keeps a small array, and no event in it.
-func TestOutboxReleasesItsArray(t *testing.T) {
+// TestOutboxReleasesItsMemory checks that a burst does not stay in memory: the outbox holds
+// its ring and nothing else when no event waits, and no event is in what it released.
+func TestOutboxReleasesItsMemory(t *testing.T) {
 	g := NewWithT(t)
+	var released []*chunk
 	synctest.Test(t, func(*testing.T) {
 		m := &outboxModel{ended: make(chan struct{})}
-		m.o = newOutbox(&m.lock, 2, readAhead)
+		m.o = newOutbox(&m.lock, modelLimits)
 		m.emit(1000)
-		g.Expect(cap(m.o.pending)).To(BeNumerically(">", 900))
+		for c := m.o.pending.first; c != nil; c = c.next {
+			released = append(released, c)
+		}
 		for range 1000 {
 			m.receive()
 			synctest.Wait()
 		}
-		kept := m.o.pending[:cap(m.o.pending)]
-		g.Expect(len(kept)).To(And(BeNumerically(">", 0), BeNumerically("<=", maxBuffer)))
-		g.Expect(kept).To(HaveEach(event.Event{}))
+		g.Expect(m.o.pending).To(Equal(queue{}))
 	})
+	g.Expect(len(released)).To(BeNumerically(">=", 1000/chunkSize))
+	for _, c := range released {
+		g.Expect(*c).To(Equal(chunk{}))
+	}
+}
+
+// TestIdleOutboxesAreSmall measures what outboxes hold that no event waits in, also after a
+// flood.
+func TestIdleOutboxesAreSmall(t *testing.T) {
+	const outboxes, maxBytes = 500, 10_000
+	heap := func() int64 {
+		for range 3 { // pools lose what they hold in two collections
+			runtime.GC()
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	sessions := make([]*Session, outboxes)
+	for n := range sessions {
+		sessions[n] = newOutboxSession()
+	}
+	opened := heap()
+	var listeners sync.WaitGroup
+	for _, s := range sessions {
+		s.lock.Lock()
+		for range maxUnread {
+			s.outbox.add(event.Event{})
+		}
+		s.outbox.flush()
+		s.lock.Unlock()
+		listeners.Go(func() {
+			for range maxUnread {
+				<-s.outbox.ring
+			}
+		})
+	}
+	listeners.Wait()
+	for _, s := range sessions {
+		s.lock.Lock()
+		for s.outbox.overflow {
+			s.outbox.changed.Wait()
+		}
+		s.lock.Unlock()
+	}
+	flooded := heap()
+	runtime.KeepAlive(sessions)
+	g := NewWithT(t)
+	g.Expect((opened-before)/outboxes).To(BeNumerically("<", maxBytes), "before an event")
+	g.Expect((flooded-before)/outboxes).To(BeNumerically("<", maxBytes), "after a flood")
+	t.Logf("an outbox holds %d bytes before an event, and %d after a flood", (opened-before)/outboxes, (flooded-before)/outboxes)
 }

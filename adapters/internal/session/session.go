@@ -2,11 +2,10 @@
 //
 // A lock guards all state. The goroutine that reads stdout handles each line under
 // it, and so do callers their commands and timers their functions. Events go to the
-// listener through an outbox: a ring of bounded size, which is flushed when the lines
-// that were read together are handled. While the outbox is full no further line is
-// handled, so that backpressure reaches the wire; commands are still handled. Each
-// runtime's package supplies a Protocol. Its methods are called only under the lock
-// and must not block.
+// listener through an outbox of bounded size, which is flushed when the lines that were
+// read together are handled. While the outbox is full no further line is handled, so
+// that backpressure reaches the wire; commands are still handled. Each runtime's package
+// supplies a Protocol. Its methods are called only under the lock and must not block.
 package session
 
 import (
@@ -143,7 +142,7 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 		eof: make(chan struct{}), processExited: make(chan struct{}), done: make(chan struct{}), ready: make(chan error, 1),
 		waiting: map[int]func(error){}, timers: map[int]*time.Timer{},
 	}
-	s.outbox = newOutbox(&s.lock, ringSize, readAhead)
+	s.outbox = newOutbox(&s.lock, sessionLimits)
 	s.ledger = ledger.New(hint, o.After, s.outbox.add)
 	s.ledger.StreamInputs, s.ledger.Media = o.StreamToolInput, o.Media
 	s.workCtx, s.cancelWork = context.WithCancel(context.Background())
@@ -259,13 +258,13 @@ func (s *Session) handleLines(r *linereader.Reader, b []byte, err error) {
 	s.outbox.flush()
 }
 
-// waitForRoom returns when a line may be handled: the ring has taken all events, or a
+// waitForRoom returns when a line may be handled: the listener has received enough, or a
 // caller waits for a reply, which may be the listener. That caller gets its reply when
 // too many events wait. waitForRoom reports whether it waited.
 func (s *Session) waitForRoom() (waited bool) {
-	for s.outbox.overflow && !s.outbox.dropped {
+	for s.outbox.full {
 		if len(s.waiting) > 0 {
-			if s.outbox.depth() < s.outbox.maxAhead {
+			if s.outbox.depth() < s.outbox.limits.ahead {
 				return waited
 			}
 			s.replyToAll(nil)

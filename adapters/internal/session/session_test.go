@@ -207,6 +207,43 @@ func TestListenerMaySteerAndCloseWhileEventsWait(t *testing.T) {
 	g.Expect(elapsed).To(Equal(5*time.Second), "Limits.Term after the process has ended")
 }
 
+// TestCloseWaitsForRoomInTheChannel closes sessions that nobody listens to. Close returns at
+// once if the channel holds all events, and they can be read after it.
+func TestCloseWaitsForRoomInTheChannel(t *testing.T) {
+	for _, c := range []struct {
+		deltas  int
+		elapsed time.Duration
+		last    event.Type
+	}{
+		{50, 0, event.TypeSessionEnd},
+		{100, 5 * time.Second, event.TypeDelta}, // Limits.Term; what the channel has no room for is dropped
+	} {
+		var elapsed time.Duration
+		var got []event.Event
+		runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
+			switch l {
+			case "hello":
+				f.Print("ready")
+			case "send m0":
+				f.Print("turn")
+				for range c.deltas {
+					f.Print("d a")
+				}
+			}
+		}, func(_ *fakeProcess, s *session.Session, evs <-chan event.Event) {
+			_ = s.Send(ctx, adapters.Message{ID: "m0"})
+			synctest.Wait()
+			at := time.Now()
+			_ = s.Close(ctx)
+			elapsed = time.Since(at)
+			got = readAll(evs)
+		})
+		g := NewWithT(t)
+		g.Expect(elapsed).To(Equal(c.elapsed), "%d deltas", c.deltas)
+		g.Expect(got[len(got)-1].Type()).To(Equal(c.last), "%d deltas", c.deltas)
+	}
+}
+
 func TestUnansweredSteerReturnsWhenTheProcessExits(t *testing.T) {
 	var steered error
 	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
