@@ -35,7 +35,7 @@ const (
 	plainCases = "--case 'codex/*/text/plain' --check text.once"
 )
 
-// smallCorpus makes a command read one scenario and its cases. TestReadmeCoverage and the
+// smallCorpus makes a command read one scenario and its cases. TestIndexCoverage and the
 // tests of package fixtures read the whole corpus, which takes half a minute.
 var smallCorpus = how{files: []string{"corpus"}, add: "--corpus corpus"}
 
@@ -108,6 +108,7 @@ var documentedTable = map[string]how{
 	"turnspec run --runtime claude --subject 'python3 conformance/plug.py' --case text/plain": {
 		files: []string{"conformance/plug.py"}, replace: map[string]string{"--case text/plain": short},
 	},
+	"turnspec run --runtime claude -- python3 conformance/plug.py":                                      {files: []string{"conformance/plug.py"}, add: short},
 	"turnspec smoke --runtime claude -- python3 conformance/plug.py":                                    {files: []string{"conformance/plug.py"}},
 	"turnspec run --runtime claude --write-known known.txt -- python3 my_adapter.py":                    {files: pythonAdapter, add: short},
 	"turnspec run --runtime claude --known known.txt --report junit=junit.xml -- python3 my_adapter.py": {files: []string{"my_adapter.py", "known.txt"}, add: short},
@@ -310,6 +311,7 @@ var documentedTable = map[string]how{
 	"go doc github.com/turnspec/turnspec/adapters/acpagent":           {clone: true, graph: true},
 	"go doc github.com/turnspec/turnspec/adapters/dialect/wsmessages": {clone: true, graph: true},
 	"go doc github.com/turnspec/turnspec/adapters/runner":             {clone: true, graph: true},
+	"go doc ./adapters/event":                                         {clone: true},
 	"go doc ./adapters/policy":                                        {clone: true},
 	"go doc ./adapters/dialect":                                       {clone: true},
 	"go test ./adapters/dialect":                                      {notRun: runByCI},
@@ -321,7 +323,6 @@ var documentedTable = map[string]how{
 	"TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version":      {clone: true, after: []string{"mkdir -p bin", "go build -o bin/turnspec ./cmd/turnspec", "ln -sf turnspec bin/codex"}},
 	`ln -s "$(command -v turnspec)" bin/codex && TURNSPEC_CASE=codex/0.169.0/text/plain PATH=$PWD/bin:$PATH my-adapter`: {files: []string{"bin/my-adapter"}},
 	"go install ./cmd/turnspec": {notRun: "it writes to the folder of installed programs; `go build` of the same package is run"},
-	"pip install turnspec":      {notRun: needsRegistry},
 	"pip install turnspec==1.2.3 # or: npm install --save-dev turnspec@1.2.3": {notRun: needsRegistry},
 	"pip install -e .":           {notRun: "it is a line of a workflow, for an adapter of the reader's"},
 	"npm ci":                     {notRun: "it is a line of a workflow, for an adapter of the reader's"},
@@ -334,7 +335,7 @@ var documentedTable = map[string]how{
 	"go get github.com/turnspec/turnspec@latest && go mod tidy && go test ./conformance":    {notRun: needsRegistry},
 	"go mod tidy && go test -v":                                         {notRun: "the module is not published; conformance runs the page's code as its example"},
 	"go test -run TestConformance/permission":                           {notRun: "it is run in the reader's module; conformance/suite tests the names of subtests"},
-	"go test ./cmd/turnspec -run TestReadmeCoverage -update":            {notRun: writesTheClone},
+	"go test ./cmd/turnspec -run TestIndexCoverage -update":             {notRun: writesTheClone},
 	"go test ./conformance/plug/jsonl -run TestTypes -update":           {notRun: writesTheClone},
 	"go test ./conformance/internal/broken -run TestBugs -update":       {notRun: writesTheClone},
 	"go test ./conformance/facts -run TestFactsPage -update":            {notRun: writesTheClone},

@@ -14,9 +14,11 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-func readme(t *testing.T) string {
+func readme(t *testing.T) string { return readPage(t, "../../README.md") }
+
+func readPage(t *testing.T, file string) string {
 	t.Helper()
-	b, err := os.ReadFile("../../README.md")
+	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +55,10 @@ func rootWithCompletion() *cobra.Command {
 	return root
 }
 
-var update = flag.Bool("update", false, "write what README shows of the corpus")
+var update = flag.Bool("update", false, "write what the index of the pages shows of the corpus")
 
-// README's coverage table is that of the embedded corpus.
-func TestReadmeCoverage(t *testing.T) {
+// The coverage table of the index is that of the embedded corpus.
+func TestIndexCoverage(t *testing.T) {
 	if racesample.Enabled {
 		t.Skip("it reads the whole corpus in one goroutine, which takes minutes with the race detector; it is run without")
 	}
@@ -64,20 +66,21 @@ func TestReadmeCoverage(t *testing.T) {
 	if code := execute(t.Context(), []string{"coverage", "--markdown"}, strings.NewReader(""), &out, &errOut); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, errOut.String())
 	}
-	text := readme(t)
-	before, rest, ok := strings.Cut(text, "-run TestReadmeCoverage -update` -->\n")
+	const file = "../docs/index.md"
+	text := readPage(t, file)
+	before, rest, ok := strings.Cut(text, "-run TestIndexCoverage -update` -->\n")
 	shown, after, ok2 := strings.Cut(rest, "<!-- end -->")
 	if !ok || !ok2 {
-		t.Fatal("README has no place for the table")
+		t.Fatal("the index has no place for the table")
 	}
 	if shown == out.String() {
 		return
 	}
 	if !*update {
-		t.Fatalf("README shows\n%sthe corpus has\n%srun go test ./cmd/turnspec -run TestReadmeCoverage -update", shown, out.String())
+		t.Fatalf("the index shows\n%sthe corpus has\n%srun go test ./cmd/turnspec -run TestIndexCoverage -update", shown, out.String())
 	}
-	text = before + "-run TestReadmeCoverage -update` -->\n" + out.String() + "<!-- end -->" + after
-	if err := os.WriteFile("../../README.md", []byte(text), 0o644); err != nil {
+	text = before + "-run TestIndexCoverage -update` -->\n" + out.String() + "<!-- end -->" + after
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -104,5 +107,12 @@ func TestReadmeStandIn(t *testing.T) {
 	}
 	if want := shownBelow(t, line); string(got) != want {
 		t.Errorf("README shows %q, the stand-in prints %q", want, got)
+	}
+}
+
+// README is read to the end by those who never heard of us: it stays short.
+func TestReadmeIsShort(t *testing.T) {
+	if n := len(readme(t)); n > 9<<10 {
+		t.Errorf("README has %d bytes, more than 9 KiB: move what not every reader needs to cmd/docs/index.md", n)
 	}
 }
