@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -140,11 +141,14 @@ type contentPart struct {
 
 // text returns all text of the content, also that of thoughts.
 func (c *content) text() string {
-	text := c.plain
-	for _, p := range c.parts {
-		text += p.text
+	if len(c.parts) == 0 {
+		return c.plain
 	}
-	return text
+	var b strings.Builder
+	for _, p := range c.parts {
+		b.WriteString(p.text)
+	}
+	return b.String()
 }
 
 // each calls f with each text, in order.

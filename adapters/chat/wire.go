@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 
@@ -87,9 +86,6 @@ type reasoning struct {
 	Reasoning        string `json:"reasoning,omitempty"`
 	ReasoningText    string `json:"reasoning_text,omitempty"`
 }
-
-// text returns the reasoning, from whichever member holds it.
-func (r reasoning) text() string { return cmp.Or(r.ReasoningContent, r.Reasoning, r.ReasoningText) }
 
 // last returns the last n bytes of the reasoning.
 func (r reasoning) last(n int) reasoning {
