@@ -32,9 +32,9 @@ func normalizeCmd() *cobra.Command {
 occur, one JSON object per line. Its memory is bounded by the longest line or JSON value.
 
   RUNTIME      the output
-  codex        codex app-server
+  codex        codex app-server; rollout files (~/.codex/sessions)
   codexexec    codex exec --json
-  claude       claude -p --output-format stream-json --verbose
+  claude       claude -p --output-format stream-json --verbose; session files (~/.claude/projects)
   opencode     opencode serve: GET /event or /global/event; stored messages; opencode export
   opencoderun  opencode run --format json
   pi           pi --mode rpc
