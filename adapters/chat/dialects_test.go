@@ -3,6 +3,8 @@ package chat_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -213,6 +215,19 @@ func normalize(lines ...string) (out []event.Event) {
 	}
 	n.End()
 	return out
+}
+
+// Some servers send a stream as plain text.
+func TestStreamWithAnotherContentType(t *testing.T) {
+	g := NewWithT(t)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		fmt.Fprint(w, ": wait\n\n"+stream([]string{delta(`"content":"Plain."`), stopped, doneToken}))
+	}))
+	t.Cleanup(srv.Close)
+	s := open(t, &model{Server: srv}, adapters.Options{})
+	g.Expect(s.Send(t.Context(), adapters.Message{ID: "m1", Text: "Speak."})).To(Succeed())
+	g.Expect(outcomeOf(readUntil(t, s, event.TypeDone))).To(Equal(outcome{text: "Plain."}))
 }
 
 // A client of a live server gets of each dialect what a transcript gives, with the dialect as

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/opencode"
 )
@@ -175,6 +177,26 @@ func TestOlderPermissions(t *testing.T) {
 	}
 	n.End()
 	g.Expect(got).To(Equal([]string{"per_1 c1 Bash", "allow"}))
+}
+
+// A live server of an older version is read as its transcript is.
+func TestOlderServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := start(replies)
+		o, err := open(t, s, adapters.Options{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(o.Send(t.Context(), adapters.Message{ID: "m1", Text: "Greet the sea."})).To(Succeed())
+		for _, e := range each(olderTurn, replaced("ses_7", "ses_1")) {
+			s.p.Print(fmt.Sprintf(`{"id":%d,"data":%s}`, s.id("GET /event"), e))
+		}
+		events := strings.Join(o.next(), "\n")
+		g.Expect(events).To(And(
+			ContainSubstring("user_message m1"), ContainSubstring("thinking"), ContainSubstring("tool_result"),
+			ContainSubstring("delta Good\ndelta  morning\n"), HaveSuffix("done"),
+		))
+		g.Expect(events).NotTo(ContainSubstring("notice"))
+	})
 }
 
 func TestRecognizesEventsOfOlderVersions(t *testing.T) {
