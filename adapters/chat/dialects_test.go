@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,9 +197,17 @@ func TestDialectsInTranscripts(t *testing.T) {
 				}
 			}
 			lines = append(lines, `{"id":1,"end":true}`)
-			forms := map[string][]string{"lines of HTTP": lines, "chunks alone": c.events}
+			forms := map[string][]string{"lines of HTTP": lines, "without the first line": lines[1:], "without the last line": lines[:len(lines)-1], "chunks alone": c.events}
+			if !slices.Contains(c.events, doneToken) {
+				forms["lines without an id"] = strings.Split(strings.ReplaceAll(strings.Join(lines[1:len(lines)-1], "\n"), `{"id":1,`, "{"), "\n")
+			}
+			if c.want.code == event.ErrorNetwork {
+				delete(forms, "without the last line") // the transcript is cut, and not the stream
+			}
 			if len(c.events) == 1 && strings.Contains(c.events[0], `"message":{`) {
 				forms["a body"] = []string{`{"id":1,"status":200,"body":` + c.events[0] + `}`}
+				forms["a body without a status"] = []string{`{"id":1,"body":` + c.events[0] + `}`}
+				forms["a body without an id"] = []string{`{"body":` + c.events[0] + `}`}
 			}
 			for form, lines := range forms {
 				g := NewWithT(t)

@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 
@@ -52,9 +53,16 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 	}
 	var l replyLine
 	err := json.Unmarshal(b, &l, lenient)
+	if l.Status == 0 && l.Body != nil {
+		l.Status = http.StatusOK // a body has come
+	}
 	switch {
 	case isBare(b):
 		n.handleBare(b)
+	case err == nil && l.ID == 0 && isBare(l.Data):
+		n.handleBare(l.Data)
+	case err == nil && l.ID == 0 && isBare(l.Body):
+		n.handleBare(l.Body)
 	case err != nil || l.ID == 0 || !l.known():
 		n.t.noticeBadLine(b)
 	default:

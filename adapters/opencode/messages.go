@@ -207,6 +207,9 @@ func (t *translator) textUpdated(a *agent, p part, delta string) {
 		return
 	}
 	delete(a.parts, id)
+	if rest, ok := strings.CutPrefix(string(p.Text), blk.text.String()); ok && blk.reasoning && strings.TrimSpace(rest) != "" {
+		t.addText(a, sc, id, blk, rest) // reasoning cannot be replaced
+	}
 	a.text = string(p.Text)
 	status, full := event.BlockComplete, ""
 	switch streamed := blk.text.String(); {

@@ -78,7 +78,7 @@ var olderTurn = []string{
 	`{"type":"session.idle","properties":{"sessionID":"ses_7"}}`,
 }
 
-var olderOutcome = outcome{user: "Greet the sea.", thinking: "A wave", text: "Good morning, sea.", tools: []string{`Bash {"command":"ls"} shells`}, end: "done"}
+var olderOutcome = outcome{user: "Greet the sea.", thinking: "A wave.", text: "Good morning, sea.", tools: []string{`Bash {"command":"ls"} shells`}, end: "done"}
 
 // each returns the turn with each event changed.
 func each(events []string, change func(string) string) []string {
@@ -128,7 +128,7 @@ func TestTranscriptsOfOlderVersions(t *testing.T) {
 		"no session anywhere":                    {each(olderTurn, replaced(`"sessionID":"ses_7",`, "")), olderOutcome},
 		"the session everywhere":                 {each(olderTurn, replaced(`"properties":{"info"`, `"properties":{"sessionID":"ses_7","info"`)), olderOutcome},
 		"no text so far, only deltas":            {append(each(olderTurn[:12], replaced(`"text":"Good morning",`, "")), olderTurn[13:]...), func() outcome { o := olderOutcome; o.text = "Good morning"; return o }()},
-		"no texts between":                       {without(olderTurn, `"delta":"`), func() outcome { o := olderOutcome; o.thinking = "A wave."; return o }()},
+		"no texts between":                       {without(olderTurn, `"delta":"`), olderOutcome},
 		"from the middle":                        {olderTurn[8:], cut},
 		"from the middle, in lines":              {each(olderTurn[10:], inLine), outcome{text: cut.text, end: "done"}},
 		"no message of the reply":                {without(olderTurn, `"role":"assistant"`), olderOutcome},
@@ -144,7 +144,7 @@ func TestTranscriptsOfOlderVersions(t *testing.T) {
 		"an error without a session":             {append(olderTurn[:6:6], `{"type":"session.error","properties":{"error":{"name":"ProviderAuthError","data":{"message":"no key"}}}}`, olderTurn[13], olderTurn[15]), outcome{user: "Greet the sea.", end: "auth"}},
 		"stored messages": {[]string{
 			`{"info":{"id":"msg_1","sessionID":"ses_7","role":"user","time":{"created":2}},"parts":[{"id":"prt_1","type":"text","text":"Greet the sea."}]}`,
-			`{"info":{"id":"msg_2","sessionID":"ses_7","role":"assistant","time":{"created":3,"completed":8}},"parts":[{"id":"prt_3","type":"reasoning","text":"A wave","time":{"start":4,"end":5}},{"id":"prt_4","type":"tool","callID":"c1","tool":"bash","state":{"status":"completed","input":{"command":"ls"},"output":"shells"}},{"id":"prt_5","type":"text","text":"Good morning, sea."}]}`,
+			`{"info":{"id":"msg_2","sessionID":"ses_7","role":"assistant","time":{"created":3,"completed":8}},"parts":[{"id":"prt_3","type":"reasoning","text":"A wave.","time":{"start":4,"end":5}},{"id":"prt_4","type":"tool","callID":"c1","tool":"bash","state":{"status":"completed","input":{"command":"ls"},"output":"shells"}},{"id":"prt_5","type":"text","text":"Good morning, sea."}]}`,
 		}, olderOutcome},
 		"the export of a session": {[]string{
 			`{"info":{"id":"ses_7","directory":"/w","version":"1.1.49"},"messages":[{"info":{"id":"msg_1","role":"user"},"parts":[{"id":"p","type":"text","text":"One? "}]},{"info":{"id":"msg_2","role":"assistant"},"parts":[{"id":"q","type":"text","text":"One. "}]},{"info":{"id":"msg_3","role":"user"},"parts":[{"id":"r","type":"text","text":"Two?"}]},{"info":{"id":"msg_4","role":"assistant","finish":"stop"},"parts":[{"id":"s","type":"text","text":"Two."}]}]}`,
