@@ -226,7 +226,7 @@ func (r *rollout) startTool(p *rolloutPayload) {
 	input := event.Raw(p.Arguments)
 	switch {
 	case p.Action.Kind() == '{':
-		input = event.Raw(p.Action).Clone()
+		input = p.Action.Clone()
 	case p.Arguments == "" || !jsontext.Value(p.Arguments).IsValid(lenient):
 		input, _ = jsontext.AppendQuote(nil, string(cmp.Or(p.Arguments, p.Input))) // the error only reports replaced characters
 	}

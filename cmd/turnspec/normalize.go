@@ -183,8 +183,8 @@ func (c *comprehension) report(w io.Writer, runtime, name string) error {
 	if c.unknown == 0 {
 		return nil
 	}
-	fmt.Fprintf(w, "turnspec: %s: %d notices about what the adapter of %s does not know, in %d messages; the first: %s\n",
-		name, c.unknown, runtime, c.messages, c.firstWords())
+	fmt.Fprintf(w, "turnspec: %s: notices about what the adapter of %s does not know: %d, in %d messages; the first: %s\n",
+		name, runtime, c.unknown, c.messages, c.firstWords())
 	if c.understood {
 		return nil
 	}
