@@ -176,7 +176,7 @@ var dialects = map[string]struct {
 	"error null beside a choice": {[]string{`{"error":null,"choices":[{"delta":{"content":"Say."}}]}`, `{"error":{},"choices":[{"delta":{},"finish_reason":"stop"}]}`}, outcome{text: "Say."}},
 }
 
-// replies returns what is sent for each attempt.
+// stream returns events as server-sent events.
 func stream(events []string) string {
 	var b strings.Builder
 	for _, e := range events {

@@ -197,7 +197,6 @@ func isBare(b []byte) bool {
 		ID     str            `json:"id"`
 		Status jsontext.Value `json:"status"`
 		RPC    jsontext.Value `json:"jsonrpc"`
-		Type   str            `json:"type"`
 	}
 	if json.Unmarshal(b, &m, lenient) != nil || m.RPC != nil || m.Status != nil {
 		return false
