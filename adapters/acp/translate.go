@@ -23,6 +23,7 @@ type translator struct {
 
 	session     string
 	version     string // in a transcript
+	initialized bool   // in a transcript: the agent's first reply has come
 	opened      bool   // the session is open: what comes before is history
 	ready       bool   // session_ready was emitted
 	mode, model string
@@ -99,7 +100,7 @@ func (t *translator) handleReply(b []byte) {
 	members := decode[map[string]jsontext.Value](m.Result)
 	switch {
 	case members["protocolVersion"] != nil:
-		t.opened = false
+		t.opened, t.initialized = false, true
 		info := decode[initResult](m.Result)
 		t.version = info.version()
 	case members["stopReason"] != nil:
@@ -123,6 +124,9 @@ func (t *translator) announce() {
 func (t *translator) handleUpdate(b []byte) {
 	p := decode[params](t.m.Params)
 	u := decode[update](p.Update)
+	if t.live == nil && !t.opened && !t.initialized {
+		t.sessionOpened(string(p.SessionID), openResult{}) // the transcript begins later
+	}
 	if !t.opened {
 		t.session = cmp.Or(t.session, string(p.SessionID))
 		if !isKnownUpdate(string(u.Kind)) {

@@ -60,15 +60,28 @@
 //
 // # Messages
 //
-//	status           an error: notice retry, or error. Else the stream begins
+//	status           an error: notice retry, or error. Else the stream begins; without one the
+//	                 body is the reply
 //	data             content and refusal: delta. reasoning_content, reasoning, reasoning_text:
-//	                 thinking. tool_calls: the pieces of each call are joined by index, and are
+//	                 thinking. tool_calls: the pieces of each call are joined, and are
 //	                 tool_input, on request.
 //	                 finish_reason: reason of done. usage: usage of the turn so far, at the
 //	                 end of the reply. error: as a status
 //	end              block_end; tool_start for each call; else result and done
 //	error            as a status
-//	text, comment    ignored: [DONE], and lines that keep the connection open
+//	text, comment    ignored: [DONE], which ends a reply that states no reason, and lines that
+//	                 keep the connection open
+//
+// # Dialects
+//
+// Servers differ in what they send. Content may be a list of parts: those of type thinking are
+// thinking, and a part of an unknown type is a notice. reasoning_details are thinking if no
+// other member holds it; they do not go back to the server. A message in place of a delta, or
+// after the deltas, adds what has not come before. Arguments may be an object. A piece belongs
+// to the call with its index; a piece with the name and the id of another call begins one, also if
+// the server counts no calls. An error may be in the chunk, in its choice, a string, or the
+// chunk itself. The last usage counts, wherever it is. Of several choices the first is read, with
+// a notice; pictures and sounds of the model are a notice.
 //
 // A line that belongs to no request, or is not JSON, is a notice with the raw line.
 package chat

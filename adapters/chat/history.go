@@ -75,7 +75,7 @@ func (c *client) appendReply(r *reply, calls []*call) {
 	}
 	m := entry{Role: "assistant", Content: r.text, reasoning: r.reasoning}
 	for _, k := range calls {
-		m.ToolCalls = append(m.ToolCalls, called{ID: k.id, Type: "function", Function: calledFunction{Arguments: k.arguments, Name: k.name}})
+		m.ToolCalls = append(m.ToolCalls, called{ID: k.id, Type: "function", Extra: k.extra, Function: calledFunction{Arguments: k.arguments, Name: k.name}})
 	}
 	c.history = append(c.history, m)
 }

@@ -43,13 +43,16 @@ func newModel(t *testing.T, replies ...string) *model {
 			return
 		}
 		m.bodies = append(m.bodies, string(b))
-		w.Header().Set("Content-Type", "text/event-stream")
 		text := says("Done.")
 		if len(m.replies) > 0 {
 			text, m.replies = m.replies[0], m.replies[1:]
 		}
 		text, held := strings.CutSuffix(text, hold)
 		text, cut := strings.CutSuffix(text, cutOff)
+		w.Header().Set("Content-Type", "text/event-stream")
+		if strings.HasPrefix(text, "{") {
+			w.Header().Set("Content-Type", "application/json")
+		}
 		fmt.Fprint(w, text)
 		_ = http.NewResponseController(w).Flush()
 		switch {

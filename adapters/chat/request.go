@@ -106,7 +106,7 @@ func (c *client) handleReply(l *replyLine, decodeErr error) {
 		c.t.replyBegan()
 		if !l.Stream {
 			r.reply = 0
-			c.t.replyEnded(nil)
+			c.t.replyEnded(c.t.handleBody(l))
 		}
 	case !r.began:
 		c.failReply(connectionFailed(errNoStatus))

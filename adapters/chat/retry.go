@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -26,9 +27,34 @@ type failure struct {
 
 // apiError is an error of the API, in a reply or in a stream.
 type apiError struct {
-	Message string         `json:"message"`
-	Type    string         `json:"type"`
-	Code    jsontext.Value `json:"code"` // a word, a number or null
+	Message str `json:"message"`
+	Type    str `json:"type"`
+	Code    str `json:"code"` // a word, or a status
+}
+
+// errorOf reads an error of the API: an object, a list of one, or the words alone.
+func errorOf(v jsontext.Value) apiError {
+	var e struct {
+		apiError
+		Error  jsontext.Value `json:"error"` // it is nested once more
+		Detail str            `json:"detail"`
+	}
+	switch v.Kind() {
+	case '[':
+		var list []jsontext.Value
+		if _ = json.Unmarshal(v, &list, lenient); len(list) > 0 {
+			return errorOf(list[0])
+		}
+	case '"':
+		_ = json.Unmarshal(v, &e.Message, lenient) // the decoder has checked the string
+	case '{':
+		_ = json.Unmarshal(v, &e, lenient) // an error of another form has no words
+		if hasValue(e.Error) {
+			return errorOf(e.Error)
+		}
+		e.Message = cmp.Or(e.Message, e.Detail)
+	}
+	return e.apiError
 }
 
 // codes are the types and codes of errors of the API. Another attempt is of no use after
@@ -58,20 +84,22 @@ func connectionFailed(err error) *failure {
 
 // statusFailure returns what a status means that reports a failure.
 func statusFailure(l *replyLine) *failure {
-	var b struct {
-		Error apiError `json:"error"`
+	e := errorOf(l.Body)
+	if l.Text != nil {
+		e.Message = str(fmt.Sprintf("%.200s", strings.TrimSpace(*l.Text)))
 	}
-	_ = json.Unmarshal(l.Body, &b, lenient) // an error of another form has no words
-	f := fromAPI(b.Error, l.Status)
+	f := fromAPI(e, l.Status)
 	f.after = retryAfter(l)
 	return f
 }
 
 // streamFailure returns what an error in a stream means.
 func streamFailure(v jsontext.Value) *failure {
-	var e apiError
-	_ = json.Unmarshal(v, &e, lenient) // an error of another form has no words
+	e := errorOf(v)
 	status, _ := strconv.Atoi(string(e.Code))
+	if e.Message == "" && status == 0 {
+		e.Message = str(fmt.Sprintf("the model's server reported an error: %.200s", v))
+	}
 	f := fromAPI(e, status)
 	f.retryable = f.retryable || status == 0 && !isPermanent(e)
 	return f
@@ -79,7 +107,7 @@ func streamFailure(v jsontext.Value) *failure {
 
 // fromAPI returns what an error of the API with a status means; 0 if it has none.
 func fromAPI(e apiError, status int) *failure {
-	f := &failure{code: apierror.FromStatus(status), message: cmp.Or(e.Message, fmt.Sprintf("the model's server replied with status %d", status))}
+	f := &failure{code: apierror.FromStatus(status), message: cmp.Or(string(e.Message), fmt.Sprintf("the model's server replied with status %d", status))}
 	for _, word := range words(e) {
 		// A status says more than a type that fits many errors.
 		if k, ok := codes[word]; ok && (!k.general || status == 0) {
@@ -93,11 +121,7 @@ func fromAPI(e apiError, status int) *failure {
 }
 
 // words are the code and the type of an error, the more exact one first.
-func words(e apiError) []string {
-	var code string
-	_ = json.Unmarshal(e.Code, &code, lenient) // a number is a status
-	return []string{code, e.Type}
-}
+func words(e apiError) []string { return []string{string(e.Code), string(e.Type)} }
 
 func isPermanent(e apiError) bool {
 	return slices.ContainsFunc(words(e), func(word string) bool { return codes[word].permanent })
@@ -126,26 +150,39 @@ const (
 	maxWait = time.Minute
 )
 
-// requestFailed sends the request again after a pause, or ends the turn.
+// requestFailed sends the request again after a pause, or ends the turn. A transcript shows
+// later whether the request was sent again.
 func (t *translator) requestFailed(f *failure) {
-	if !f.retryable || t.attempts >= maxRetries {
-		t.emitUsage()
-		t.l.Error(event.Error{Code: f.code, Message: f.message})
-		t.reply = reply{}
-		if t.live != nil {
-			t.live.takeMessage()
-		}
-		return
-	}
-	wait := min(cmp.Or(f.after, firstWait<<t.attempts), maxWait)
-	t.attempts++
-	t.endBlocks(event.BlockRetracted)
-	t.notice(event.LevelWarning, event.NoticeRetry, f.message, nil)
-	t.reply = reply{}
-	if c := t.live; c != nil {
+	switch {
+	case !f.retryable || t.attempts >= maxRetries:
+		t.failTurn(f)
+	case t.live == nil:
+		t.failed = f
+	default:
+		c := t.live
+		wait := min(cmp.Or(f.after, firstWait<<t.attempts), maxWait)
+		t.retry(f)
 		c.cancelRetry = c.host.After(wait, func() {
 			c.cancelRetry = nil
 			c.post()
 		})
 	}
+}
+
+// failTurn ends the turn with a failure.
+func (t *translator) failTurn(f *failure) {
+	t.emitUsage()
+	t.l.Error(event.Error{Code: f.code, Message: f.message})
+	t.reply, t.failed = reply{}, nil
+	if t.live != nil {
+		t.live.takeMessage()
+	}
+}
+
+// retry retracts what the reply has said, because the request is sent again.
+func (t *translator) retry(f *failure) {
+	t.attempts++
+	t.endBlocks(event.BlockRetracted)
+	t.notice(event.LevelWarning, event.NoticeRetry, f.message, nil)
+	t.reply, t.failed = reply{}, nil
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,9 +16,10 @@ import (
 
 // call is a call of a tool by the model.
 type call struct {
-	index               int64
+	index               position
 	id, name, arguments string
-	emitted             int // how much of the arguments was emitted; -1: the call was not announced
+	extra               jsontext.Value // goes back to the server with the call
+	emitted             int            // how much of the arguments was emitted; -1: the call was not announced
 
 	tool   *clientTool
 	asked  bool // the user has not answered the question about it
@@ -26,33 +28,111 @@ type call struct {
 	result string
 }
 
-// addCall adds a piece of a call. The index identifies the call, because their pieces may
-// alternate; a server that sends none sends each call whole.
+// addCall adds a piece of a call.
 func (r *reply) addCall(d *piece) *call {
-	index := int64(len(r.calls))
-	if d.Index != nil {
-		index = *d.Index
+	k := r.callOf(d)
+	if k == nil {
+		k = &call{index: d.Index, emitted: -1}
+		r.calls = append(r.calls, k)
 	}
-	at := slices.IndexFunc(r.calls, func(k *call) bool { return k.index == index })
-	if at < 0 {
-		at = len(r.calls)
-		r.calls = append(r.calls, &call{index: index, emitted: -1})
+	if !k.isRepeatedBy(d) {
+		k.add(d)
 	}
-	k := r.calls[at]
-	if k.id == "" {
-		k.id = d.ID
-	}
-	if k.name == "" {
-		k.name = d.Function.Name
-	}
-	k.arguments += d.Function.Arguments
 	return k
 }
 
-// emitInput emits the arguments that have arrived and were not emitted. A call is announced
-// when its id and its name have arrived.
-func (k *call) emitInput(sc *ledger.Scope) {
-	if k.id == "" || k.name == "" {
+// addWholeCall adds the call at a place of a message that has the whole of each call, unless
+// it came before.
+func (r *reply) addWholeCall(at int, d *piece) *call {
+	i := slices.IndexFunc(r.calls, func(k *call) bool { return d.ID != "" && k.id == string(d.ID) })
+	if i < 0 && at < len(r.calls) && (d.ID == "" || r.calls[at].id == "") && r.calls[at].name == string(d.function().Name) {
+		i = at
+	}
+	if i >= 0 {
+		k := r.calls[i]
+		if rest, ok := strings.CutPrefix(string(d.function().Arguments), k.arguments); ok {
+			k.arguments += rest
+			return k
+		}
+	}
+	return r.addCall(d)
+}
+
+func (k *call) add(d *piece) {
+	f := d.function()
+	k.id, k.name = cmp.Or(k.id, string(d.ID)), cmp.Or(k.name, string(f.Name))
+	k.arguments += string(f.Arguments)
+	if d.Extra != nil {
+		k.extra = d.Extra
+	}
+}
+
+// callOf returns the call to which a piece belongs, or nil if it begins one. OpenAI identifies
+// calls by their index, because their pieces may alternate, and sends the id once. Others send
+// no index, or index 0 for each call, or an id with each piece.
+func (r *reply) callOf(d *piece) *call {
+	for _, k := range slices.Backward(r.calls) {
+		if k.id != "" && k.id == string(d.ID) && k.mayHaveIndex(d) {
+			if k.endsBefore(d) && !k.isRepeatedBy(d) {
+				return nil // the server gives each call this id
+			}
+			return k
+		}
+	}
+	for i, k := range slices.Backward(r.calls) {
+		if k.continuedBy(d, i == len(r.calls)-1 && i < r.fresh) {
+			return k
+		}
+	}
+	return nil
+}
+
+// continuedBy reports whether a piece belongs to the call, whose id it does not have. last
+// reports whether the call is the newest, and came before the delta of the piece.
+func (k *call) continuedBy(d *piece, last bool) bool {
+	otherID := k.id != "" && d.ID != ""
+	named := d.function().Name != ""
+	switch {
+	case k.index.given && d.Index.given:
+		// A server may make up an id for each piece, but names the tool once.
+		return k.index == d.Index && !k.endsBefore(d) && (!otherID || !named)
+	case !last || otherID || !k.mayHaveIndex(d):
+		return false
+	case !named:
+		return true
+	}
+	return !k.endsBefore(d) && (k.name == "" || k.name == string(d.function().Name)) && (k.arguments != "" || d.hasArguments())
+}
+
+// mayHaveIndex reports whether the index of a piece may be that of the call.
+func (k *call) mayHaveIndex(d *piece) bool {
+	return !k.index.given || !d.Index.given || k.index == d.Index
+}
+
+// complete reports whether the arguments are complete: nothing can follow.
+func (k *call) complete() bool {
+	return strings.HasPrefix(strings.TrimSpace(k.arguments), "{") && jsontext.Value(k.arguments).IsValid(lenient)
+}
+
+// endsBefore reports whether a piece with a name or an id begins another call, because the
+// arguments of this one are complete.
+func (k *call) endsBefore(d *piece) bool {
+	return (d.ID != "" || d.function().Name != "") && d.hasArguments() && k.complete()
+}
+
+// isRepeatedBy reports whether the piece is the whole call again, which some servers send at
+// the end.
+func (k *call) isRepeatedBy(d *piece) bool {
+	return d.ID != "" && k.id == string(d.ID) && k.name == string(d.function().Name) && k.arguments == string(d.function().Arguments) && k.complete()
+}
+
+// hasArguments reports whether the piece adds to the arguments.
+func (p *piece) hasArguments() bool { return strings.TrimSpace(string(p.function().Arguments)) != "" }
+
+// emitInput emits the arguments of a call that have arrived and were not emitted. A call is
+// announced when its id and its name have arrived, and if no other call has the id.
+func (r *reply) emitInput(sc *ledger.Scope, k *call) {
+	if k.id == "" || k.name == "" || slices.ContainsFunc(r.calls, func(x *call) bool { return x != k && x.id == k.id }) {
 		return
 	}
 	if k.emitted < 0 {

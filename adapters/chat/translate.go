@@ -30,20 +30,30 @@ type translator struct {
 	turn     event.Tokens // of its replies
 	spoken   []string     // the keys of the blocks of the reply, oldest first
 	callIDs  map[string]bool
+	failed   *failure // in a transcript: a request that may have been sent again
 }
 
 // reply is a reply of the model so far.
 type reply struct {
 	id, finish string
 	text       string
+	thoughts   string // all of the reasoning
 	reasoning  reasoning
 	texts      int  // how many blocks of text there were; reasoning comes between two
 	thinkings  int  // and of reasoning
 	thinks     bool // the last piece was reasoning
 	calls      []*call
+	fresh      int // calls[fresh:] came with the current delta
 	last       event.Tokens
 	open       bool // the stream has begun and not ended
+	ended      bool // the server has sent [DONE], or a whole reply
+	choice     num  // the index of the choice that is read
+	choices    bool // a choice has come
+	others     bool // a notice about other choices was emitted
 }
+
+// blank reports whether the model has said nothing so far.
+func (r *reply) blank() bool { return r.text == "" && r.thoughts == "" && len(r.calls) == 0 }
 
 func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
 	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
@@ -72,65 +82,229 @@ func (t *translator) replyBegan() {
 // handleEvent handles an event of a stream, or a line within it that is none. It returns why
 // the reply failed, if it did.
 func (t *translator) handleEvent(l *replyLine) *failure {
-	if l.Text != nil && !strings.HasPrefix(*l.Text, "[DONE]") {
-		return connectionFailed(errors.New("an event of the stream is not JSON"))
+	if l.Text != nil {
+		if !strings.HasPrefix(*l.Text, endOfStream) {
+			return connectionFailed(errors.New("an event of the stream is not JSON"))
+		}
+		t.reply.ended = true
 	}
 	if l.Data == nil {
 		return nil
 	}
+	return t.handleData(l.Data, l.Event)
+}
+
+// endOfStream is the last event of a stream.
+const endOfStream = "[DONE]"
+
+// handleBody handles the body of a reply that is not streamed. It returns why the reply
+// failed, if it did.
+func (t *translator) handleBody(l *replyLine) *failure {
+	switch {
+	case l.Text != nil:
+		return connectionFailed(fmt.Errorf("the reply is neither a stream nor JSON: %.200q", *l.Text))
+	case l.Body == nil:
+		return nil
+	}
+	t.reply.ended = true
+	return t.handleData(l.Body, "")
+}
+
+// handleData handles an event of a stream or a body. It returns why the reply failed, if it
+// did.
+func (t *translator) handleData(data jsontext.Value, name string) *failure {
 	var c chunk
-	if err := json.Unmarshal(l.Data, &c, lenient); err != nil {
+	if err := json.Unmarshal(data, &c, lenient); err != nil {
 		return connectionFailed(fmt.Errorf("an event of the stream cannot be read: %w", err))
 	}
-	if c.Error != nil && c.Error.Kind() != 'n' {
+	switch {
+	case hasValue(c.Error):
 		return streamFailure(c.Error)
+	case c.Choices == nil && (c.Object == "error" || name == "error"): // vLLM names the object so
+		return streamFailure(data)
 	}
-	t.handleChunk(&c)
+	return t.handleChunk(&c)
+}
+
+// handleChunk handles the choice and the usage of a chunk. It returns why the reply failed,
+// if it did.
+func (t *translator) handleChunk(c *chunk) *failure {
+	r, sc := &t.reply, t.l.Turn()
+	if sc == nil {
+		return nil
+	}
+	r.id = cmp.Or(string(c.ID), r.id)
+	u := cmp.Or(c.Usage.usage, c.Groq.Usage.usage)
+	k := t.choiceOf(c)
+	if k != nil {
+		u = cmp.Or(u, k.Usage.usage)
+	}
+	if u != nil {
+		t.addUsage(u)
+	}
+	switch {
+	case k == nil && u == nil && c.Choices == nil:
+		t.notice(event.LevelInfo, event.NoticeUnknownMessage, "an event of the stream is not known to this adapter", t.line)
+	case k != nil:
+		return t.handleChoice(sc, c, k, u != nil)
+	}
 	return nil
 }
 
-func (t *translator) handleChunk(c *chunk) {
-	r, sc := &t.reply, t.l.Turn()
-	if sc == nil {
-		return
-	}
-	r.id = cmp.Or(c.ID, r.id)
-	if c.Usage != nil {
-		t.addUsage(c.Usage)
-	}
-	if len(c.Choices) == 0 {
-		if c.Usage == nil && c.Choices == nil {
-			t.notice(event.LevelInfo, event.NoticeUnknownMessage, "an event of the stream is not known to this adapter", t.line)
+// choiceOf returns the choice of a chunk that is read, or nil. Other choices of a reply are
+// alternatives to it, for which requests of this adapter do not ask.
+func (t *translator) choiceOf(c *chunk) (found *choice) {
+	r := &t.reply
+	for i := range c.Choices {
+		k := &c.Choices[i]
+		if !r.choices {
+			r.choices, r.choice = true, k.Index
 		}
-		return
-	}
-	d := &c.Choices[0].Delta
-	if text := d.text(); text != "" {
-		t.addReasoning(sc, d.reasoning, text)
-	}
-	if text := d.Content + d.Refusal; text != "" {
-		r.text += text
-		if r.thinks || r.texts == 0 {
-			r.thinks = false
-			r.texts++
+		if k.Index == r.choice && found == nil {
+			found = k
+		} else if !r.others {
+			r.others = true
+			t.notice(event.LevelInfo, event.NoticeUnknownMessage, "the reply has several choices, of which this adapter reads the first", t.line)
 		}
-		key := strconv.Itoa(t.replies) + ".text" + strconv.Itoa(r.texts)
-		t.remember(key)
-		sc.Delta(key, r.id, text)
 	}
-	for i := range d.ToolCalls {
-		r.addCall(&d.ToolCalls[i]).emitInput(sc)
-	}
-	r.finish = cmp.Or(c.Choices[0].FinishReason, r.finish)
+	return found
 }
 
-func (t *translator) addReasoning(sc *ledger.Scope, d reasoning, text string) {
+func (t *translator) handleChoice(sc *ledger.Scope, c *chunk, k *choice, hasUsage bool) *failure {
 	r := &t.reply
+	added := t.addDelta(sc, &k.Delta)
+	k.Text.each(func(text string, _ bool) { t.addText(sc, text); added = true })
+	if k.Message != nil {
+		added = t.addMessage(sc, k.Message, c.whole()) || added
+	}
+	if c.whole() {
+		r.ended = true
+	}
+	if hasValue(k.Error) {
+		return streamFailure(k.Error)
+	}
+	r.finish = cmp.Or(string(k.FinishReason), r.finish)
+	if r.finish == "error" {
+		return &failure{code: event.ErrorModel, message: "the model's server ended the reply with an error", retryable: true}
+	}
+	if !added && !hasUsage && k.FinishReason == "" && (k.Delta.hasOther() || k.Message != nil && k.Message.hasOther()) {
+		t.notice(event.LevelInfo, event.NoticeUnknownMessage, "a delta is not known to this adapter", t.line)
+	}
+	return nil
+}
+
+// addDelta emits what a delta adds to the reply. It reports whether the delta had any of
+// that, or something about which it emitted a notice.
+func (t *translator) addDelta(sc *ledger.Scope, d *delta) bool {
+	r := &t.reply
+	thoughts, member := d.thoughts()
+	added := t.noticeUnread(d)
+	r.reasoning.add(member)
+	thoughts.each(func(text string, _ bool) { t.addThinking(sc, text); added = true })
+	add := func(text string, thinking bool) {
+		added = true
+		if thinking {
+			t.addThinking(sc, text)
+		} else {
+			t.addText(sc, text)
+		}
+	}
+	d.Content.each(add)
+	d.Refusal.each(add)
+	d.Audio.Transcript.each(add)
+	calls := d.calls()
+	r.fresh = len(r.calls)
+	for i := range calls {
+		r.emitInput(sc, r.addCall(&calls[i]))
+	}
+	return added || len(calls) > 0
+}
+
+// addMessage emits what a message in place of a delta adds to the reply. Some servers send
+// the whole message after its deltas, or in each chunk what has come so far, and some send
+// pieces. whole reports that the message is known to be the whole.
+func (t *translator) addMessage(sc *ledger.Scope, m *delta, whole bool) bool {
+	r := &t.reply
+	if r.blank() {
+		return t.addDelta(sc, m)
+	}
+	var text, thoughts strings.Builder
+	own, member := m.thoughts()
+	own.each(func(s string, _ bool) { thoughts.WriteString(s) })
+	for _, c := range []content{m.Content, m.Refusal, m.Audio.Transcript} {
+		c.each(func(s string, thinking bool) {
+			if thinking {
+				thoughts.WriteString(s)
+			} else {
+				text.WriteString(s)
+			}
+		})
+	}
+	added := t.noticeUnread(m)
+	if rest := t.restOf(thoughts.String(), r.thoughts, whole); rest != "" {
+		r.reasoning.add(member.last(len(rest)))
+		t.addThinking(sc, rest)
+		added = true
+	}
+	if rest := t.restOf(text.String(), r.text, whole); rest != "" {
+		t.addText(sc, rest)
+		added = true
+	}
+	calls := m.calls()
+	r.fresh = len(r.calls)
+	for i := range calls {
+		r.emitInput(sc, r.addWholeCall(i, &calls[i]))
+	}
+	return added || len(calls) > 0
+}
+
+// restOf returns what of a message has not come before. said is what has.
+func (t *translator) restOf(message, said string, whole bool) string {
+	rest, ok := strings.CutPrefix(message, said)
+	switch {
+	case ok:
+		return rest
+	case !whole:
+		return message
+	case message != "" && strings.TrimSpace(message) != strings.TrimSpace(said):
+		t.notice(event.LevelWarning, event.NoticeUnknownMessage, "the message at the end of the stream differs from its deltas", t.line)
+	}
+	return ""
+}
+
+// noticeUnread emits a notice for each part of a delta that this adapter cannot read. It
+// reports whether there are some.
+func (t *translator) noticeUnread(d *delta) bool {
+	unread := d.unreadParts()
+	for _, kind := range unread {
+		t.notice(event.LevelInfo, event.NoticeUnknownMessage, "a part of the reply ("+kind+") is not known to this adapter", t.line)
+	}
+	media := hasValue(d.Images) || hasValue(d.Audio.Data)
+	if media { // the line is not repeated: it may have megabytes
+		t.notice(event.LevelInfo, event.NoticeUnknownMessage, "the reply has pictures or sounds, which this adapter does not show", nil)
+	}
+	return media || len(unread) > 0
+}
+
+func (t *translator) addText(sc *ledger.Scope, text string) {
+	r := &t.reply
+	r.text += text
+	if r.thinks || r.texts == 0 {
+		r.thinks = false
+		r.texts++
+	}
+	key := strconv.Itoa(t.replies) + ".text" + strconv.Itoa(r.texts)
+	t.remember(key)
+	sc.Delta(key, r.id, text)
+}
+
+func (t *translator) addThinking(sc *ledger.Scope, text string) {
+	r := &t.reply
+	r.thoughts += text
 	if !r.thinks {
 		r.thinks = true
 		r.thinkings++
 	}
-	r.reasoning.add(d)
 	key := strconv.Itoa(t.replies) + ".thinking" + strconv.Itoa(r.thinkings)
 	t.remember(key)
 	sc.Thinking(key, text)
@@ -143,10 +317,13 @@ func (t *translator) remember(key string) {
 }
 
 // addUsage adds the tokens of a reply to those of the turn. A server may report them more
-// than once; the last report counts.
+// than once; the last report counts, unless it has no tokens.
 func (t *translator) addUsage(u *usage) {
 	was := t.reply.last
 	now := u.tokens()
+	if now == (event.Tokens{}) {
+		return
+	}
 	t.turn.Input += now.Input - was.Input
 	t.turn.Cached += now.Cached - was.Cached
 	t.turn.Output += now.Output - was.Output
@@ -162,7 +339,7 @@ func (t *translator) replyEnded(f *failure) {
 	if sc == nil {
 		return
 	}
-	if f == nil && t.reply.finish == "" {
+	if f == nil && t.reply.finish == "" && (!t.reply.ended || t.reply.blank()) {
 		f = &failure{code: event.ErrorNetwork, message: "the stream ended without a reason", retryable: true}
 	}
 	if f != nil {
@@ -183,7 +360,7 @@ func (t *translator) replyEnded(f *failure) {
 	}
 	if len(r.calls) == 0 {
 		d := event.Done{}
-		if r.finish != "stop" {
+		if !slices.Contains(usualReasons, r.finish) {
 			d.Reason = r.finish
 		}
 		if r.text != "" {
@@ -202,6 +379,9 @@ func (t *translator) replyEnded(f *failure) {
 		t.live.runCalls(r.calls)
 	}
 }
+
+// usualReasons are those of a reply that the model has finished.
+var usualReasons = []string{"stop", "eos", "eos_token", "end_turn", ""} // "": the server states none
 
 // nameCalls gives an id to each call that has none, or one that an earlier call has: some
 // servers send none, or count from the start in each reply. The next request repeats the ids.

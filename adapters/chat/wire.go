@@ -1,14 +1,11 @@
 package chat
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/turnspec/turnspec/adapters/event"
 )
 
 // lenient accepts what servers really send: split surrogate pairs, repeated members.
@@ -74,6 +71,7 @@ type called struct {
 	ID       string         `json:"id"`
 	Function calledFunction `json:"function"`
 	Type     string         `json:"type"`
+	Extra    jsontext.Value `json:"extra_content,omitempty"` // as the server sent it: Gemini rejects a call without its signature
 }
 
 type calledFunction struct {
@@ -89,8 +87,11 @@ type reasoning struct {
 	ReasoningText    string `json:"reasoning_text,omitempty"`
 }
 
-// text returns the reasoning, from whichever member holds it.
-func (r reasoning) text() string { return cmp.Or(r.ReasoningContent, r.Reasoning, r.ReasoningText) }
+// last returns the last n bytes of the reasoning.
+func (r reasoning) last(n int) reasoning {
+	end := func(s string) string { return s[max(len(s)-n, 0):] }
+	return reasoning{end(r.ReasoningContent), end(r.Reasoning), end(r.ReasoningText)}
+}
 
 // add appends what a delta adds.
 func (r *reasoning) add(d reasoning) {
@@ -108,6 +109,7 @@ func (r *reasoning) add(d reasoning) {
 type replyLine struct {
 	ID      int64             `json:"id"`
 	Status  int               `json:"status"`
+	Event   string            `json:"event"`
 	Stream  bool              `json:"stream"`
 	End     bool              `json:"end"`
 	Error   string            `json:"error"`
@@ -128,54 +130,6 @@ func (l *replyLine) failed() bool { return l.Status >= http.StatusMultipleChoice
 
 // header returns a header of the reply. The names on lines are canonical.
 func (l *replyLine) header(name string) string { return l.Headers[http.CanonicalHeaderKey(name)] }
-
-// chunk is an event of a stream.
-type chunk struct {
-	ID      string         `json:"id"`
-	Choices []choice       `json:"choices"` // nil if the event has none
-	Usage   *usage         `json:"usage"`
-	Error   jsontext.Value `json:"error"`
-}
-
-type choice struct {
-	Delta        delta  `json:"delta"`
-	FinishReason string `json:"finish_reason"`
-}
-
-type delta struct {
-	Content   string  `json:"content"`
-	Refusal   string  `json:"refusal"`
-	ToolCalls []piece `json:"tool_calls"`
-	reasoning
-}
-
-// piece is a piece of a call of a tool.
-type piece struct {
-	Index    *int64         `json:"index"` // nil if the server sends none
-	ID       string         `json:"id"`
-	Function calledFunction `json:"function"`
-}
-
-// usage counts the tokens of a reply.
-type usage struct {
-	PromptTokens        int64 `json:"prompt_tokens"`
-	CompletionTokens    int64 `json:"completion_tokens"`
-	TotalTokens         int64 `json:"total_tokens"`
-	PromptTokensDetails struct {
-		CachedTokens int64 `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionTokensDetails struct {
-		ReasoningTokens int64 `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-}
-
-// tokens returns the counts as events hold them.
-func (u *usage) tokens() event.Tokens {
-	return event.Tokens{
-		Input: u.PromptTokens, Cached: u.PromptTokensDetails.CachedTokens, Output: u.CompletionTokens,
-		Reasoning: u.CompletionTokensDetails.ReasoningTokens, Total: u.TotalTokens,
-	}
-}
 
 // errNoStatus is the failure of a reply whose first line is not a status.
 var errNoStatus = errors.New("the reply has no status")

@@ -13,16 +13,18 @@ import (
 
 // Normalizer converts the stdout of a Claude runtime to events, without the
 // runtime. It accepts lines of any version, with or without partial messages
-// and control messages, beginning anywhere. It never fails, and its memory is
+// and control messages, beginning anywhere, and the lines of a session file, in which
+// the runtime stores the messages of a session. It never fails, and its memory is
 // bounded by what is open.
 type Normalizer struct {
-	t *translator
+	t      *translator
+	stored storedTurns
 }
 
 // NewNormalizer returns a Normalizer of a session. Line and End call emit in
 // order.
 func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
-	return &Normalizer{newTranslator(ledger.New(
+	return &Normalizer{t: newTranslator(ledger.New(
 		event.SessionReady{SessionID: sessionID, Runtime: runtimeName}, event.Position{}, emit))}
 }
 
@@ -40,11 +42,16 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 			return
 		}
 	}
-	n.t.handleLine(b)
+	if !n.handleStored(b) {
+		n.t.handleLine(b)
+	}
 }
 
 // End ends the session. A turn that still runs ends in an error.
 func (n *Normalizer) End() {
+	if s := n.t.l.Turn(); s != nil && s.ToolsOpen() == 0 {
+		n.endStoredTurn()
+	}
 	n.t.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
 		event.SessionEnd{Reason: "eof"})
 }

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -13,10 +14,12 @@ import (
 
 // Normalizer converts a transcript of the runtime's stdout to events, with the
 // translator of live sessions. It does not need the client's lines, because the
-// replies show what was requested.
+// replies show what was requested. It also reads rollout files, in which the runtime
+// keeps its threads.
 type Normalizer struct {
 	l *ledger.Ledger
 	t *translator
+	r *rollout // nil until a line is of a rollout file
 }
 
 // NewNormalizer returns a Normalizer that passes events to emit.
@@ -29,11 +32,21 @@ func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
 // retained.
 func (n *Normalizer) Line(at time.Time, b []byte) {
 	n.l.SetTime(at)
-	n.t.handleLine(b)
+	if n.r == nil && bytes.Contains(b, []byte(`"payload"`)) {
+		if _, ok := decodeRollout(b); ok {
+			n.r = &rollout{l: n.l}
+		}
+	}
+	if n.r == nil || !n.r.handleLine(b) {
+		n.t.handleLine(b)
+	}
 }
 
 // End ends the session. A turn that still runs ends in an error.
 func (n *Normalizer) End() {
+	if sc := n.l.Turn(); n.r != nil && !n.r.bounded && sc != nil && sc.ToolsOpen() == 0 {
+		n.r.endTurn() // the file has no line for the end
+	}
 	n.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
 		event.SessionEnd{Reason: "end of transcript"})
 }
@@ -44,9 +57,12 @@ func (Adapter) Mapping() []adapters.Mapped { return Mapping() }
 // Unenforceable implements reference.Adapter.
 func (Adapter) Unenforceable(version string) []adapters.Gap { return Unenforceable(version) }
 
-// Recognizes reports whether a line is one of codex app-server: it has a method, or it
-// is a reply.
+// Recognizes reports whether a line is one of codex app-server, which has a method or is a
+// reply, or of a rollout file.
 func (Adapter) Recognizes(line []byte) bool {
+	if _, ok := decodeRollout(line); ok {
+		return true
+	}
 	var m struct {
 		Version jsontext.Value `json:"jsonrpc"` // the app server leaves it out
 		Type    jsontext.Value `json:"type"`

@@ -26,6 +26,7 @@ type thread struct {
 	processes     map[string]string // the runtime's handles of background commands
 	taken         bool              // the running turn took a message
 	lastMessageID string            // the last userMessage item: a repeated one is ignored
+	late          bool              // its first turn began before the transcript
 	lastText      string            // text of the running turn's last complete message
 	failure       *turnError
 	retrying      bool
@@ -296,11 +297,16 @@ func (t *translator) turnEndSkipped(threadID, id string) {
 // completed turn repeats its last message.
 func (t *translator) endLostMessage(th *thread, u *turn) {
 	open := func(o *openItem) bool { return o.kind == "agentMessage" && !o.cut }
-	if u.Status != "completed" || !slices.ContainsFunc(th.items, open) {
+	unseen := th.late && th.lastText == "" // the message may be before the beginning of a transcript
+	th.late = false
+	if u.Status != "completed" || !unseen && !slices.ContainsFunc(th.items, open) {
 		return
 	}
 	items := decodeRaw[list[item]](u.Items)
 	for i := range items {
+		if unseen && items[i].Type == "agentMessage" {
+			th.lastText = string(items[i].Text)
+		}
 		if o := th.findItem(string(items[i].ID)); o != nil && open(o) {
 			t.endMessage(th, t.scopeOf(th), &items[i])
 		}

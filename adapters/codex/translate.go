@@ -149,7 +149,7 @@ func (t *translator) threadOf(id string) *thread {
 	if t.main == nil {
 		// In a transcript that begins in the middle, the first thread is the
 		// session's.
-		t.main = &thread{id: id}
+		t.main = &thread{id: id, late: true}
 		t.l.SessionReady(event.SessionReady{Runtime: "codex", RuntimeVersion: t.version, ProviderSessionID: id})
 	}
 	if id == "" || id == t.main.id {

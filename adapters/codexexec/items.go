@@ -28,6 +28,10 @@ func (t *translator) handleItem(it *item, line string) bool {
 			return false
 		}
 	}
+	if sc == nil && t.live == nil && !t.l.Ready() { // the transcript begins within the turn
+		t.turnStarted()
+		sc = t.l.Turn()
+	}
 	if sc == nil {
 		return true // the turn has ended
 	}

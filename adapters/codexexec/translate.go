@@ -117,6 +117,7 @@ func (t *translator) turnStarted() {
 func (t *translator) beginTurn(m *adapters.Message) {
 	t.begun, t.lastText, t.steps, t.retrying = true, "", nil, false
 	if m == nil {
+		t.l.SessionReady(t.ready) // a transcript may begin later
 		t.l.TurnStart(event.TurnStart{Cause: event.CauseUser})
 		return
 	}

@@ -20,6 +20,8 @@
 //	{"id":1,"comment":"ping"}              a line that begins with a colon
 //	{"id":1,"end":true}                    the stream is complete
 //
+// A reply is a stream if its content type says so, or if its body begins with a line of an event.
+//
 // A body and data are JSON, as written but without insignificant space. If they are not JSON,
 // the member is text, a string: {"id":1,"text":"[DONE]"}. An empty body has neither member.
 // The fields id and retry of server-sent events are not carried.

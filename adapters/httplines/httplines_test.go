@@ -86,9 +86,10 @@ func post(tr *httplines.Transport, body string) error {
 // behaviours are how a server may reply. events are what a client reads of a stream, if its
 // bytes differ from those of the server.
 var behaviours = map[string]struct {
-	serve  http.HandlerFunc
-	events string
-	cut    bool
+	serve     http.HandlerFunc
+	events    string
+	cut       bool
+	otherType bool // the content type is not that of the server
 }{
 	"json": {serve: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -120,6 +121,13 @@ var behaviours = map[string]struct {
 			write(w, "data:one\r\ndata: two\r\n\r\n", "data: {}")
 		},
 		events: "data: one\ndata: two\n\ndata: {}\n\n",
+	},
+	"events with another content type": {
+		serve: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			write(w, "data: {\"a\":1}\n\n", "data: [DONE]\n\n")
+		},
+		events: "data: {\"a\":1}\n\ndata: [DONE]\n\n", otherType: true,
 	},
 	"a stream that is cut": {
 		serve: func(w http.ResponseWriter, _ *http.Request) {
@@ -155,6 +163,9 @@ func TestRepliesAreThoseOfTheServer(t *testing.T) {
 			got, gotBody, err := get(&http.Client{Transport: tr}, "http://lines")
 			g.Expect(got.status).To(gomega.Equal(want.status))
 			g.Expect(got.retryAfter).To(gomega.Equal(want.retryAfter))
+			if b.otherType {
+				got.contentType, want.contentType = "", ""
+			}
 			if b.cut {
 				g.Expect(err).To(gomega.MatchError(gomega.ContainSubstring("unexpected EOF")))
 			} else {

@@ -1,6 +1,7 @@
 package httplines
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -142,17 +143,18 @@ func (s *relaying) send(ctx context.Context, l *line) error {
 func (s *relaying) reply(id int64, resp *http.Response) error {
 	first := &line{ID: id, Status: resp.StatusCode, Headers: carried(resp.Header, ReplyHeaders)}
 	mime := mediaType(resp.Header)
-	if mime == mimeEvents {
+	body := bufio.NewReader(resp.Body)
+	if mime == mimeEvents || beginsEvents(body) {
 		delete(first.Headers, "Content-Type")
 		first.Stream = true
 		s.write(first)
-		if err := readEvents(resp.Body, func(e line) { e.ID = id; s.write(&e) }); err != nil {
+		if err := readEvents(body, func(e line) { e.ID = id; s.write(&e) }); err != nil {
 			return err
 		}
 		s.write(&line{ID: id, End: true})
 		return nil
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	b, err := io.ReadAll(io.LimitReader(body, maxBody+1))
 	switch {
 	case err != nil:
 		return err
@@ -169,6 +171,17 @@ func (s *relaying) reply(id int64, resp *http.Response) error {
 	}
 	s.write(first)
 	return nil
+}
+
+// beginsEvents reports whether a body begins as server-sent events do. Some servers of models
+// send them with another content type. JSON does not begin so.
+func beginsEvents(body *bufio.Reader) bool {
+	for _, field := range []string{":", "data:", "event:"} {
+		if b, _ := body.Peek(len(field)); string(b) == field { // a body that ends before is none
+			return true
+		}
+	}
+	return false
 }
 
 // write writes a line. An error is that of the client, who will close its end as well.

@@ -53,4 +53,5 @@ func (t *translator) subagentEnded(a *agent) {
 	}
 	t.emitTask(a, status, a.text)
 	delete(t.agents, a.id)
+	t.others = remember(t.others, a.id) // events may follow
 }

@@ -74,13 +74,19 @@
 //	                         with which the runtime goes on after one. reasoning: the end of thinking.
 //	                         tool: tool_start when it runs, tool_output with what is new in its
 //	                         output so far, tool_result. step-finish: usage. compaction:
-//	                         compaction start. step-start, patch, snapshot, file, agent, subtask,
-//	                         retry: ignored
+//	                         compaction start. retry: notice retry, unless session.status has
+//	                         reported it. file: a notice, in a reply. step-start, patch, snapshot,
+//	                         agent, subtask: ignored
 //	message.part.delta       delta or thinking, by its part
 //	permission.asked         permission_request
 //	question.asked           interrupt (component question)
 //	permission.replied, question.replied, question.rejected   how it was resolved, if not by this client
 //	todo.updated             plan
+//
+// Transcripts may be of versions before 1.2, whose events name their session only in the part or
+// in the message, and repeat the text so far with each piece; before 1.1 permission.updated is
+// permission.asked. Events may be alone, without the lines around them, or within the payload of
+// /global/event. Stored messages ({info, parts}) and the export of a session are read too.
 //
 // The reports of the program's start, settings, files, terminals and screen are ignored; the
 // table in mapping.go names them. Anything else is a notice with the raw message.

@@ -37,8 +37,9 @@ func (Adapter) Mapping() []adapters.Mapped {
 		mapping.Mapped(kindPart, "compaction start", "compaction"),
 		mapping.Ignored(kindPart, "the parts within the step say more", "step-start"),
 		mapping.Ignored(kindPart, "the results of tools have the changes", "patch", "snapshot"),
-		mapping.Ignored(kindPart, "the client's own attachments and commands", "file", "agent", "subtask"),
-		mapping.Ignored(kindPart, "session.status reports it", "retry"),
+		mapping.Ignored(kindPart, "the client's own commands", "agent", "subtask"),
+		mapping.Mapped(kindPart, "a notice, in a reply of the model; else it is the client's own attachment", "file"),
+		mapping.Mapped(kindPart, "notice retry, unless session.status has reported it", "retry"),
 		mapping.Ignored(kindEvent, "messages of the user state it", "session.next.agent.switched", "session.next.model.switched"), // by 1.15
 		mapping.Ignored(kindEvent, "the stream has begun, or is alive", "server.connected", "server.heartbeat"),
 		mapping.Ignored(kindEvent, "figures and settings of the session", "session.updated", "session.deleted"),

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -116,14 +117,19 @@ func (t *translator) summaryModel() string {
 	return t.live.model
 }
 
-// partUpdated handles a part of a message that has begun, changed or ended.
-func (t *translator) partUpdated(a *agent, p part, b []byte) {
+// partUpdated handles a part of a message that has begun, changed or ended. delta is what was
+// added to its text, which only versions before 1.2 state.
+func (t *translator) partUpdated(a *agent, p part, delta string, b []byte) {
 	if slices.Contains(t.ended, string(p.MessageID)) {
 		return // it is late
 	}
 	switch p.Type {
+	case "text", "reasoning", "tool":
+		t.beginTranscriptTurn(a, string(p.MessageID))
+	}
+	switch p.Type {
 	case "text", "reasoning":
-		t.textUpdated(a, p)
+		t.textUpdated(a, p, delta)
 	case "tool":
 		t.toolUpdated(a, p, b)
 	case "step-finish":
@@ -133,6 +139,14 @@ func (t *translator) partUpdated(a *agent, p part, b []byte) {
 		}
 	case "compaction":
 		t.compactionStarted(a)
+	case "file":
+		if _, ok := a.replies[p.MessageID]; ok {
+			t.notice(event.LevelInfo, event.NoticeUnknownMessage, "the reply has a file, which this adapter does not show", nil)
+		}
+	case "retry":
+		if !t.retrying && t.scope(a) != nil {
+			t.notice(event.LevelWarning, event.NoticeRetry, opencodecli.ErrorOf(p.Error).Message, nil)
+		}
 	default:
 		if !isKnownPart(string(p.Type)) {
 			t.noticeUnknown("a part of type "+string(p.Type), b)
@@ -153,8 +167,12 @@ func (t *translator) stepEnded(a *agent, p part) {
 
 // textUpdated handles a part of text or reasoning. That of a message of the user has no time,
 // unless the runtime itself wrote it.
-func (t *translator) textUpdated(a *agent, p part) {
-	if p.Time.Start == 0 || slices.Contains(t.users, string(p.MessageID)) {
+func (t *translator) textUpdated(a *agent, p part, delta string) {
+	_, replied := a.replies[p.MessageID]
+	if p.Time.Start == 0 && !replied || slices.Contains(t.users, string(p.MessageID)) {
+		if t.beginsLate() && !replied && !a.sub && !isTrue(p.Synthetic) {
+			t.userMessageCame(a, info{ID: p.MessageID}) // its message may not be in the transcript
+		}
 		switch {
 		case a.user == nil || a.user.id != p.MessageID:
 		case isTrue(p.Metadata.Continue): // the runtime's own message, after a summary within a turn
@@ -176,12 +194,22 @@ func (t *translator) textUpdated(a *agent, p part) {
 		}
 		blk = &block{reasoning: p.Type == "reasoning", message: string(p.MessageID)}
 		a.parts[id] = blk
-		t.addText(a, sc, id, blk, string(p.Text))
+		t.addText(a, sc, id, blk, cmp.Or(string(p.Text), delta))
+	} else if p.Time.End == 0 {
+		// Versions before 1.2 send no events for what is added, but the text so far.
+		if rest, ok := strings.CutPrefix(string(p.Text), blk.text.String()); ok {
+			t.addText(a, sc, id, blk, rest)
+		} else {
+			t.addText(a, sc, id, blk, delta)
+		}
 	}
 	if p.Time.End == 0 {
 		return
 	}
 	delete(a.parts, id)
+	if rest, ok := strings.CutPrefix(string(p.Text), blk.text.String()); ok && blk.reasoning && strings.TrimSpace(rest) != "" {
+		t.addText(a, sc, id, blk, rest) // reasoning cannot be replaced
+	}
 	a.text = string(p.Text)
 	status, full := event.BlockComplete, ""
 	switch streamed := blk.text.String(); {
@@ -197,6 +225,9 @@ func (t *translator) textUpdated(a *agent, p part) {
 
 // partAdded handles a piece of a part.
 func (t *translator) partAdded(a *agent, p properties) {
+	if !slices.Contains(t.ended, string(p.MessageID)) {
+		t.beginTranscriptTurn(a, string(p.MessageID))
+	}
 	sc := t.scope(a)
 	if sc == nil || p.Field != "text" || p.MessageID == a.summary || slices.Contains(t.ended, string(p.MessageID)) {
 		return

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -35,6 +36,7 @@ type runningTool struct {
 // toolUpdated handles a tool call that has begun, changed or ended.
 func (t *translator) toolUpdated(a *agent, p part, b []byte) {
 	sc := t.scope(a)
+	p.Call = cmp.Or(p.Call, p.ID)
 	if sc == nil || p.Call == "" {
 		return
 	}

@@ -28,6 +28,10 @@ type translator struct {
 	model    string
 	retrying bool     // the runtime waits before it asks the model again
 	command  bool     // the turn is a summary that was asked for
+	created  info     // in a transcript: the session that was created last, until one is opened
+	named    bool     // a reply in a transcript has named its session
+	stored   bool     // the turn is of stored messages, which have no events
+	others   []string // sessions whose events are not shown, newest last; bounded
 	users    []string // messages of the user that were seen, newest last; bounded
 	ended    []string // messages of the model whose turns have ended, newest last; bounded
 }
@@ -61,6 +65,7 @@ type agent struct {
 	text    string // of the last block
 	answer  string // in the form that the client has asked for
 	tokens  event.Tokens
+	old     bool // the events have the form of versions before 1.2, which may state no reason for the end
 }
 
 // userMessage is a message whose text has not come yet.
@@ -116,14 +121,12 @@ func (t *translator) handleLine(b []byte) {
 	switch {
 	case m.Ready != nil:
 	case m.Data != nil:
-		t.handleEvent(decode[serverEvent](m.Data), b)
+		t.handleEvent(eventOf(m.Data), b)
 	case m.ID != 0 && t.live != nil:
 		t.live.handleReply(&m, b)
 	case m.ID != 0:
-		if s := decode[info](m.Body); strings.HasPrefix(string(s.ID), "ses") && s.Directory != "" && t.main == nil {
-			t.sessionOpened(s)
-			t.l.SessionReady(event.SessionReady{Runtime: runtimeName, RuntimeVersion: string(s.Version), ProviderSessionID: string(s.ID), Cwd: string(s.Directory)})
-		}
+		t.handleStoredReply(&m)
+	case t.live == nil && t.handleBare(b):
 	default:
 		t.noticeUnknown("a line", b)
 	}
@@ -147,6 +150,10 @@ func (t *translator) sessionOpened(s info) {
 
 func (t *translator) handleEvent(e serverEvent, b []byte) {
 	p := decode[properties](e.Properties)
+	if e.Type == olderAsked && t.live == nil {
+		e.Type, p.Permission, p.Tool.Call = "permission.asked", p.Kind, p.Call
+	}
+	p.RequestID, p.Reply = cmp.Or(p.RequestID, p.Closed), cmp.Or(p.Reply, p.Response)
 	if isIgnored(string(e.Type)) {
 		return
 	}
@@ -155,16 +162,29 @@ func (t *translator) handleEvent(e serverEvent, b []byte) {
 		return
 	}
 	if e.Type == "session.created" {
-		t.sessionCreated(decode[info](p.Info))
+		s := decode[info](p.Info)
+		if t.main == nil {
+			t.created = s // a reply may follow that opens the session
+		}
+		t.sessionCreated(s)
 		return
 	}
-	a := t.agents[string(p.Session)]
+	id := p.session()
+	switch {
+	case t.live == nil:
+		id = t.transcriptSession(id)
+	case id == "" && t.l.Turn() != nil:
+		id = t.main.id // some errors name no session
+	}
+	a := t.agents[id]
 	if a == nil {
+		t.noticeOtherSession(id, string(e.Type))
 		if kind := decode[part](p.Part).Type; e.Type == "message.part.updated" && !isKnownPart(string(kind)) {
 			t.noticeUnknown("a part of type "+string(kind), b)
 		}
 		return // of a session that this one has not started
 	}
+	a.old = a.old || p.Session == ""
 	switch e.Type {
 	case "session.status":
 		t.statusChanged(a, decode[status](p.Status), b)
@@ -177,7 +197,7 @@ func (t *translator) handleEvent(e serverEvent, b []byte) {
 	case "message.updated":
 		t.messageUpdated(a, decode[info](p.Info))
 	case "message.part.updated":
-		t.partUpdated(a, decode[part](p.Part), b)
+		t.partUpdated(a, decode[part](p.Part), string(p.Delta), b)
 	case "message.part.delta":
 		t.partAdded(a, p)
 	case "permission.asked", "question.asked":
@@ -303,8 +323,9 @@ func (t *translator) finishTurn() {
 
 // endTurn emits the end of the running turn.
 func (t *translator) endTurn(a *agent) {
-	// A wait for another attempt that was stopped has no error, and its reply no end.
-	stopped := a.aborted || a.finish == "" && len(a.replies) > 0
+	// A wait for another attempt that was stopped has no error, and its reply no end. Versions
+	// before 1.2 state no reason.
+	stopped := a.aborted || a.finish == "" && len(a.replies) > 0 && !a.old
 	switch {
 	case stopped && a.failure == nil:
 		t.l.Done(event.Done{Stopped: true})

@@ -42,6 +42,18 @@ type serverEvent struct {
 	Properties jsontext.Value `json:"properties"`
 }
 
+// eventOf reads an event: alone, or as the stream of all directories wraps it.
+func eventOf(v jsontext.Value) serverEvent {
+	e := decode[struct {
+		serverEvent
+		Payload serverEvent `json:"payload"`
+	}](v)
+	if e.Type == "" {
+		return e.Payload
+	}
+	return e.serverEvent
+}
+
 // properties are those of an event. Members whose kind differs between events are kept raw.
 type properties struct {
 	ID        str            `json:"id"`
@@ -57,16 +69,35 @@ type properties struct {
 	Part      jsontext.Value `json:"part"`
 	Todos     jsontext.Value `json:"todos"`
 	Reply     str            `json:"reply"`
+	Response  str            `json:"response"` // Reply, of versions before 1.1
 	Answers   jsontext.Value `json:"answers"`
 
 	// Of permissions and questions.
 	Permission str            `json:"permission"`
+	Kind       str            `json:"type"` // Permission, of versions before 1.1
+	Call       str            `json:"callID"`
+	Closed     str            `json:"permissionID"` // RequestID, of versions before 1.1
 	Metadata   jsontext.Value `json:"metadata"`
 	Patterns   []str          `json:"patterns"` // what a permission is for
 	Questions  jsontext.Value `json:"questions"`
 	Tool       struct {
 		Call str `json:"callID"`
 	} `json:"tool"`
+}
+
+// olderAsked is permission.asked of versions before 1.1.
+const olderAsked = "permission.updated"
+
+// session returns the session of an event. Versions before 1.2 name it only in the part or in
+// the message.
+func (p *properties) session() string {
+	if p.Session != "" {
+		return string(p.Session)
+	}
+	if s := decode[part](p.Part).Session; s != "" {
+		return string(s)
+	}
+	return string(decode[info](p.Info).Session)
 }
 
 // status is the state of a session.

@@ -67,6 +67,10 @@ func (t *translator) handleLine(b []byte) {
 		return
 	}
 	p := opencodecli.Decode[opencodecli.Part](m.Part)
+	if t.live == nil && !t.l.Ready() && p.MessageID != "" && m.Type != "step_start" { // the transcript begins within a step
+		t.turnGoesOn(m)
+		t.inStep, t.message = true, p.MessageID
+	}
 	switch kind := string(m.Type) + " " + string(p.Type); kind {
 	case "step_start step-start":
 		// A model that is asked again answers in a step of the same message. Another message is that

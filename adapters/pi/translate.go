@@ -70,6 +70,7 @@ func (t *translator) handleLine(b []byte) {
 		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
 		return
 	}
+	t.beginLate()
 	switch m.Type {
 	case "response":
 		t.handleReply(b)
@@ -124,6 +125,18 @@ func (t *translator) notice(level event.Level, code event.NoticeCode, text strin
 func (t *translator) noticeUnknown(b []byte) {
 	what := cmp.Or(string(t.m.Type), "a message")
 	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
+}
+
+// beginLate begins the turn of a transcript that begins within it.
+func (t *translator) beginLate() {
+	if t.live != nil || t.l.Ready() {
+		return
+	}
+	switch t.m.Type {
+	case "message_start", "message_update", "message_end", "tool_execution_start", "tool_execution_end", "turn_end", "agent_end":
+		t.l.SessionReady(event.SessionReady{Runtime: runtimeName})
+		t.runStarted()
+	}
 }
 
 // handleReply handles a response. The replies that state something are read in a

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	linereader "github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/adapters/reference"
+	"github.com/turnspec/turnspec/cmd/turnspec/internal/transcript"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -26,13 +28,29 @@ func normalizeCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "normalize RUNTIME [FILE]",
 		Short: "Convert a runtime's output to events",
-		Long: `Normalize reads the output of a runtime (codex app-server, codex exec --json, or claude with
---output-format stream-json) from a file or from stdin, and writes events as they
-occur, one JSON object per line. Its memory is bounded by the longest line.
+		Long: `Normalize reads the output of a runtime from a file or from stdin, and writes events as they
+occur, one JSON object per line. Its memory is bounded by the longest line or JSON value.
 
-FILE may be a case too, as record and import write it. A line that Normalize does not
-understand becomes a notice. Normalize rejects the output of
-another runtime, and recordings of other tools, which turnspec import reads.`,
+  RUNTIME      the output
+  codex        codex app-server; rollout files (~/.codex/sessions)
+  codexexec    codex exec --json
+  claude       claude -p --output-format stream-json --verbose; session files (~/.claude/projects)
+  opencode     opencode serve: GET /event or /global/event; stored messages; opencode export
+  opencoderun  opencode run --format json
+  pi           pi --mode rpc
+  acp          an agent of the Agent Client Protocol over stdio
+  chat         a server of chat completions: chunks, or a whole response
+
+FILE holds one JSON value per line, server-sent events as curl -N saves them, an array of
+messages, or JSON over several lines, in UTF-8 or UTF-16. HTTP replies may also be in the lines
+that Turnspec records. FILE may be a case too, as record and import write it. A transcript may
+begin or end anywhere.
+
+What Normalize does not understand becomes a notice; it counts these messages and reports the
+first on stderr. Normalize rejects the output of another runtime, and recordings of other tools,
+which turnspec import reads.
+
+Exit codes: 0 converted, 1 nothing was understood, 2 the input cannot be read.`,
 		Example: `  turnspec normalize claude transcript.jsonl
   claude -p --output-format stream-json --verbose 'Say hello' | turnspec normalize claude
   turnspec normalize codex wire.jsonl | turnspec chat`,
@@ -52,10 +70,10 @@ another runtime, and recordings of other tools, which turnspec import reads.`,
 				return err
 			}
 			if isCaseFile(name) {
-				return errors.Join(normalizeCase(args[0], session, name, in, cmd.OutOrStdout()), in.Close())
+				return errors.Join(normalizeCase(args[0], session, name, in, cmd.OutOrStdout(), cmd.ErrOrStderr()), in.Close())
 			}
 			defer func() { _ = in.Close() }()
-			return normalize(args[0], session, in, name, cmd.OutOrStdout())
+			return normalize(args[0], session, in, name, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVar(&session, "session", "s1", "session_id of the events")
@@ -72,7 +90,7 @@ func input(cmd *cobra.Command, args []string) (io.ReadCloser, string, error) {
 }
 
 // normalizeCase writes the events of the output that a case file holds.
-func normalizeCase(runtime, session, name string, in io.Reader, out io.Writer) error {
+func normalizeCase(runtime, session, name string, in io.Reader, out, errOut io.Writer) error {
 	b, err := io.ReadAll(in)
 	if err != nil {
 		return err
@@ -90,47 +108,98 @@ func normalizeCase(runtime, session, name string, in io.Reader, out io.Writer) e
 			lines.Write(append(slices.Clip(l.Bytes), '\n'))
 		}
 	}
-	return normalize(runtime, session, &lines, name, out)
+	return normalize(runtime, session, &lines, name, out, errOut)
 }
 
-// normalize writes the events of each line before it reads the next.
-func normalize(runtime, session string, in io.Reader, name string, out io.Writer) error {
+// normalize writes the events of each message before it reads the next.
+func normalize(runtime, session string, in io.Reader, name string, out, errOut io.Writer) error {
 	buffer := bufio.NewWriterSize(out, 64<<10)
 	encoder := event.NewEncoder(buffer)
 	var failed error
+	var seen comprehension
 	n := reference.Of(runtime).Transcribe(session, func(e event.Event) {
+		seen.add(e)
 		if failed == nil {
 			failed = encoder.Encode(e)
 		}
 	})
-	lines := linereader.NewReader(in, 0)
+	messages := transcript.NewReader(in)
 	checked := false
-	for number := 1; failed == nil; number++ {
-		line, err := lines.Next()
+	for failed == nil {
+		message, err := messages.Next()
 		switch {
-		case errors.Is(err, io.EOF) && number == 1:
+		case errors.Is(err, io.EOF) && seen.messages == 0:
 			return fmt.Errorf("%s is empty: give it the output of %s", name, runtime)
 		case errors.Is(err, io.EOF):
+			seen.ended = true
 			n.End()
-			return errors.Join(failed, buffer.Flush())
+			return errors.Join(failed, buffer.Flush(), seen.report(errOut, runtime, name))
 		case errors.Is(err, linereader.ErrTooLong):
 			// The rest is not JSON: the normalizer emits a notice.
 		case err != nil:
-			return fmt.Errorf("%s:%d: %w", name, number, err)
+			return fmt.Errorf("%s:%d: %w", name, messages.Line(), err)
 		}
 		if !checked {
-			known, err := checkSource(line, runtime, name)
+			known, err := checkSource(message, runtime, name)
 			if err != nil {
-				return fmt.Errorf("%s:%d: %w", name, number, err)
+				return fmt.Errorf("%s:%d: %w", name, messages.Line(), err)
 			}
 			checked = known
 		}
-		n.Line(time.Now(), line)
+		seen.messages++
+		n.Line(time.Now(), message)
 		if failed == nil {
 			failed = buffer.Flush()
 		}
 	}
 	return failed
+}
+
+// comprehension counts what a normalizer does not understand. Notices may come later than
+// their messages, when the session is ready.
+type comprehension struct {
+	messages, unknown int
+	first             event.Notice // about what is unknown
+	understood        bool         // there are other events than notices
+	ended             bool         // the transcript has ended, which has events too
+}
+
+func (c *comprehension) add(e event.Event) {
+	switch d := e.Data.(type) {
+	case event.SessionEnd:
+	case event.Notice:
+		if d.Code == event.NoticeUnknownMessage || d.Code == event.NoticeGarbage {
+			if c.unknown++; c.unknown == 1 {
+				c.first = d
+			}
+		}
+	default:
+		c.understood = c.understood || !c.ended
+	}
+}
+
+// report writes how much was not understood, and returns errFailed if nothing was understood.
+func (c *comprehension) report(w io.Writer, runtime, name string) error {
+	if c.unknown == 0 {
+		return nil
+	}
+	fmt.Fprintf(w, "turnspec: %s: notices about what the adapter of %s does not know: %d, in %d messages; the first: %s\n",
+		name, runtime, c.unknown, c.messages, c.firstWords())
+	if c.understood {
+		return nil
+	}
+	fmt.Fprintf(w, "turnspec: nothing in %s was understood: is it the output of %s? See turnspec normalize --help\n", name, runtime)
+	return errFailed
+}
+
+// firstWords returns the first notice about what is unknown, with the message.
+func (c *comprehension) firstWords() string {
+	const longest = 200
+	text := cmp.Or(c.first.Text, "a message is not known")
+	if len(c.first.Raw) > 0 {
+		text += ": " + string(c.first.Raw[:min(len(c.first.Raw), longest)])
+	}
+	return text
 }
 
 // checkSource reports whether it is known who wrote a line. If that is not the runtime,

@@ -65,7 +65,7 @@ func TestNormalizeOfALongTranscriptNeedsNoMemory(t *testing.T) {
 				_ = w.Close()
 			}()
 			var out events
-			if err := normalize(name, "s1", r, "stdin", &out); err != nil {
+			if err := normalize(name, "s1", r, "stdin", &out, io.Discard); err != nil {
 				t.Fatal(err)
 			}
 			if out.deltas != n {
@@ -88,7 +88,7 @@ func TestNormalizeFlushesPerLine(t *testing.T) {
 			out := &events{wrote: make(chan string)}
 			ended := make(chan error, 1)
 			go func() {
-				ended <- normalize(name, "s1", r, "stdin", out)
+				ended <- normalize(name, "s1", r, "stdin", out, io.Discard)
 				close(out.wrote)
 			}()
 			go func() { _, _ = fmt.Fprintf(w, wire.head+wire.delta, 0) }()
@@ -128,13 +128,13 @@ func wait(t *testing.T, from <-chan string, want string) {
 func TestNormalizeTellsWhatBroke(t *testing.T) {
 	wire := transcripts["codex"]
 	broken := io.MultiReader(strings.NewReader(wire.head), failing{})
-	err := normalize("codex", "s1", broken, "wire.jsonl", io.Discard)
+	err := normalize("codex", "s1", broken, "wire.jsonl", io.Discard, io.Discard)
 	if err == nil || !strings.HasPrefix(err.Error(), "wire.jsonl:5: ") {
 		t.Errorf("got %v, want the file and line 5", err)
 	}
 	r, w := io.Pipe()
 	_ = r.Close()
-	if err := normalize("codex", "s1", strings.NewReader(wire.head), "stdin", w); err == nil {
+	if err := normalize("codex", "s1", strings.NewReader(wire.head), "stdin", w, io.Discard); err == nil {
 		t.Error("the output was closed, and the command returned no error")
 	}
 }

@@ -67,12 +67,13 @@ type Part struct {
 	Metadata  struct {
 		Continue jsontext.Value `json:"compaction_continue"`
 	} `json:"metadata"`
-	Tool   Str    `json:"tool"`
-	Call   Str    `json:"callID"`
-	State  State  `json:"state"`
-	Reason Str    `json:"reason"`
-	Tokens Tokens `json:"tokens"`
-	Cost   Num    `json:"cost"`
+	Tool   Str     `json:"tool"`
+	Call   Str     `json:"callID"`
+	State  State   `json:"state"`
+	Reason Str     `json:"reason"`
+	Tokens Tokens  `json:"tokens"`
+	Cost   Num     `json:"cost"`
+	Error  Failure `json:"error"` // of a part that announces another attempt
 	Time   struct {
 		Start Num `json:"start"`
 		End   Num `json:"end"`
