@@ -136,12 +136,12 @@ func findExample(ctx context.Context, c *conformance.Check) (defect, id string, 
 // proving returns the defects that a check catches: first that of a reported bug, then
 // those that fail few other checks.
 func proving(c *conformance.Check) []defects.Defect {
-	out := defects.Proving(c.ID)
+	out := defects.CaughtBy(c.ID)
 	rank := func(d defects.Defect) int {
 		if slices.ContainsFunc(defects.Bugs(), func(b defects.Bug) bool { return b.Check == c.ID && b.Defect == d.Name }) {
 			return 0
 		}
-		return len(d.Fails)
+		return len(d.Fails())
 	}
 	slices.SortStableFunc(out, func(a, b defects.Defect) int { return rank(a) - rank(b) })
 	return out

@@ -55,7 +55,7 @@ func explainCmd() *cobra.Command {
 
 func rowOf(c *conformance.Check) checkRow {
 	row := checkRow{ID: c.ID, Severity: c.Severity.String(), Sentence: c.Sentence, Mend: c.Mend, Source: c.Source, Tiers: c.Tiers, Harm: c.Faults, Judges: c.Judges}
-	for _, d := range defects.Proving(c.ID) {
+	for _, d := range defects.CaughtBy(c.ID) {
 		row.Proven = append(row.Proven, d.Name)
 	}
 	return row
@@ -92,7 +92,7 @@ func explain(w io.Writer, c *conformance.Check) {
 	printLabelled(w, "needs", needs(c))
 	printLabelled(w, "judges", c.Judges)
 	var proven []string
-	for _, d := range defects.Proving(c.ID) {
+	for _, d := range defects.CaughtBy(c.ID) {
 		proven = append(proven, d.Name+": an adapter that "+d.Sentence)
 	}
 	printLabelled(w, "proven by", proven)

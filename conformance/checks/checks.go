@@ -39,12 +39,50 @@ import (
 
 // All returns every check, topic by topic.
 func All() []*conformance.Check {
-	return slices.Concat(session.Checks(), turn.Checks(), text.Checks(), thinking.Checks(), tool.Checks(), subagent.Checks(), permission.Checks(), question.Checks(), mode.Checks(), policy.Checks(), component.Checks(), usage.Checks(), process.Checks(), server.Checks(), dialect.Checks(), wire.Checks(), time.Checks(), order.Checks(), replay.Checks())
+	return slices.Concat(
+		session.Checks(),
+		turn.Checks(),
+		text.Checks(),
+		thinking.Checks(),
+		tool.Checks(),
+		subagent.Checks(),
+		permission.Checks(),
+		question.Checks(),
+		mode.Checks(),
+		policy.Checks(),
+		component.Checks(),
+		usage.Checks(),
+		process.Checks(),
+		server.Checks(),
+		dialect.Checks(),
+		wire.Checks(),
+		time.Checks(),
+		order.Checks(),
+		replay.Checks(),
+	)
 }
 
 // Broken returns the broken adapters that prove the checks, topic by topic.
 func Broken() []broken.Adapter {
-	return slices.Concat(session.Broken(), turn.Broken(), text.Broken(), thinking.Broken(), tool.Broken(), subagent.Broken(), permission.Broken(), question.Broken(), mode.Broken(), policy.Broken(), component.Broken(), usage.Broken(), process.Broken(), wire.Broken(), time.Broken(), order.Broken(), replay.Broken())
+	return slices.Concat(
+		session.Broken(),
+		turn.Broken(),
+		text.Broken(),
+		thinking.Broken(),
+		tool.Broken(),
+		subagent.Broken(),
+		permission.Broken(),
+		question.Broken(),
+		mode.Broken(),
+		policy.Broken(),
+		component.Broken(),
+		usage.Broken(),
+		process.Broken(),
+		wire.Broken(),
+		time.Broken(),
+		order.Broken(),
+		replay.Broken(),
+	)
 }
 
 // Named returns the checks with these ids, aliases or topics ("text" or "text.*"

@@ -32,11 +32,11 @@ func Named(name string) (Defect, error) {
 	return Defect{}, fmt.Errorf("no defect %q, only %s", name, strings.Join(names, ", "))
 }
 
-// Proving returns the defects that a check catches.
-func Proving(check string) []Defect {
+// CaughtBy returns the defects that a check catches.
+func CaughtBy(check string) []Defect {
 	var out []Defect
 	for _, d := range checks.Broken() {
-		if slices.Contains(d.Fails, check) {
+		if slices.Contains(d.Fails(), check) {
 			out = append(out, d)
 		}
 	}

@@ -8,10 +8,21 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{ToolLinked, Update, Remove, State}
+	return []*conformance.Check{
+		ToolLinked,
+		Update,
+		Remove,
+		State,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{neverRemoves, cutsAnObject, replacesWhereItMerges, showsTheParentsOnly, keepsWhatIsNull}
+	return []broken.Adapter{
+		neverRemoves,
+		cutsAnObject,
+		replacesWhereItMerges,
+		showsTheParentsOnly,
+		keepsWhatIsNull,
+	}
 }

@@ -7,7 +7,7 @@ import (
 
 var neverRemoves = broken.Adapter{
 	Name: "never-removes", Sentence: "ignores the removal of a component",
-	Fails: []string{"component.remove", "component.state", "replay.components"},
+	Proves: "component.remove",
 	Mutation: editing(func(d event.Data) event.Data {
 		if d.EventType() == event.TypeComponentRemove {
 			return nil

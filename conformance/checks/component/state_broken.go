@@ -10,7 +10,7 @@ import (
 
 var keepsWhatIsNull = broken.Adapter{
 	Name: "keeps-what-is-null", Sentence: "keeps a member of the state that the model set to null",
-	Fails: []string{"component.state"},
+	Proves: "component.state",
 	Mutation: editing(func(d event.Data) event.Data {
 		if u, ok := d.(event.ComponentUpdate); ok && u.ComponentID == component.StateID {
 			u.Props = bytes.Replace(u.Props, []byte(`"state":{"done"`), []byte(`"state":{"count":null,"done"`), 1)

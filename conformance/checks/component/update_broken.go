@@ -7,7 +7,7 @@ import (
 
 var replacesWhereItMerges = broken.Adapter{
 	Name: "replaces-where-it-merges", Sentence: "replaces the props of a component instead of merging into them",
-	Fails: []string{"component.update", "replay.components"},
+	Proves: "replay.components",
 	Mutation: editing(func(d event.Data) event.Data {
 		if u, ok := d.(event.ComponentUpdate); ok {
 			u.Merge = false
@@ -19,7 +19,7 @@ var replacesWhereItMerges = broken.Adapter{
 
 var showsTheParentsOnly = broken.Adapter{
 	Name: "shows-the-parents-only", Sentence: "drops the components that a sub-agent shows",
-	Fails:   []string{"component.update", "replay.components"},
+	Proves:  "component.update",
 	Runtime: "claude", Why: "in the cases of Codex no sub-agent shows a component",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if e.Type() != event.TypeComponentUpdate || e.SubagentID == "" {

@@ -7,5 +7,11 @@ import "github.com/turnspec/turnspec/conformance"
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Form, Order, IDs, Once, Open}
+	return []*conformance.Check{
+		Form,
+		Order,
+		IDs,
+		Once,
+		Open,
+	}
 }

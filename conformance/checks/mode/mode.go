@@ -8,10 +8,18 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Reported, Stated}
+	return []*conformance.Check{
+		Reported,
+		Stated,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{changesInSilence, changesTwice, changesToDefault, takesARefusalForAChange}
+	return []broken.Adapter{
+		changesInSilence,
+		changesTwice,
+		changesToDefault,
+		takesARefusalForAChange,
+	}
 }

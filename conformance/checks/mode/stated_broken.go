@@ -7,7 +7,7 @@ import (
 
 var changesTwice = broken.Adapter{
 	Name: "changes-twice", Sentence: "reports each change of model or mode twice",
-	Fails: []string{"mode.stated"},
+	Proves: "mode.stated",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		out(e)
 		if e.Type() == event.TypeModelChanged || e.Type() == event.TypeModeChanged {

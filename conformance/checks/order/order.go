@@ -8,10 +8,16 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Seq, TS}
+	return []*conformance.Check{
+		Seq,
+		TS,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{countsPerTurn, runsItsClockBack}
+	return []broken.Adapter{
+		countsPerTurn,
+		runsItsClockBack,
+	}
 }

@@ -7,7 +7,7 @@ import (
 
 var countsPerTurn = broken.Adapter{
 	Name: "counts-per-turn", Sentence: "restarts seq in each turn",
-	Fails: []string{"order.seq", "replay.faithful", "replay.same-millisecond", "text.paragraph-break"},
+	Proves: "order.seq",
 	Mutation: broken.Mutation{KeepSeq: true, Events: func() func(event.Event, func(event.Event)) {
 		var turn int
 		var seq int64

@@ -10,7 +10,7 @@ import (
 
 var answersTwice = broken.Adapter{
 	Name: "answers-twice", Sentence: "answers each question twice",
-	Fails: []string{"permission.answered-once", "permission.stale-request", "wire.valid-input"},
+	Proves: "permission.answered-once",
 	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
 		_, err := w.Write(line)
 		if bytes.Contains(line, []byte(`"decision"`)) || bytes.Contains(line, []byte(`"behavior"`)) {
@@ -22,6 +22,6 @@ var answersTwice = broken.Adapter{
 
 var closesBeforeItAnswers = broken.Adapter{
 	Name: "closes-before-it-answers", Sentence: "closes the session and leaves a question of the runtime without a reply",
-	Fails:    []string{"permission.answered-once"},
+	Proves:   "permission.answered-once",
 	Mutation: broken.Mutation{BeforeClose: func(p proc.Process) { _ = p.Stdin().Close() }},
 }

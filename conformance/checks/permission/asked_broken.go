@@ -9,7 +9,7 @@ import (
 
 var asksWithoutTheTool = broken.Adapter{
 	Name: "asks-without-the-tool", Sentence: "asks for permission without the tool and its input",
-	Fails: []string{"permission.asked", "permission.resolved"},
+	Proves: "permission.asked",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.PermissionRequest); ok {
 			d.ToolName, d.ToolInput = "", event.Raw("{}")
@@ -22,8 +22,7 @@ var asksWithoutTheTool = broken.Adapter{
 var asksNobody = broken.Adapter{
 	Name: "drops-questions", Sentence: "drops the questions of the runtime",
 	// No question is answered then, so the checks of answers fail too.
-	Fails: []string{"permission.asked", "permission.decline-is-not-cancel", "permission.deny-enforced", "permission.resolved", "question.answered", "text.once", "tool.known", "turn.slow-continues", "turn.stop", "wire.valid-input"},
-	Only:  map[string]string{"permission.deny-enforced": "claude", "tool.known": "codex", "turn.slow-continues": "claude"},
+	Proves: "permission.asked",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		switch e.Data.(type) {
 		case event.PermissionRequest, event.PermissionResolved, event.Interrupt, event.InterruptResolved:
@@ -35,7 +34,7 @@ var asksNobody = broken.Adapter{
 
 var asksAboutNothingKnown = broken.Adapter{
 	Name: "asks-about-nothing-known", Sentence: "asks for permission with neither the call nor its input",
-	Fails: []string{"permission.asked"},
+	Proves: "permission.asked",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.PermissionRequest); ok {
 			d.ToolUseID, d.ToolInput = "", event.Raw(`{"tool":"a command"}`)
@@ -47,8 +46,7 @@ var asksAboutNothingKnown = broken.Adapter{
 
 var asksForPlansAsPermissions = broken.Adapter{
 	Name: "asks-for-plans-as-permissions", Sentence: "asks for permission to approve a plan",
-	Fails: []string{"permission.asked", "question.plan-approval"},
-	Only:  map[string]string{"permission.asked": "claude", "question.plan-approval": "claude"}, // Codex sends no question about its plan
+	Proves: "permission.asked",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var call, asked string
 		return func(e event.Event, out func(event.Event)) {

@@ -8,7 +8,7 @@ import (
 
 var declinesByStopping = broken.Adapter{
 	Name: "declines-by-stopping", Sentence: "stops the turn when the user declines a tool",
-	Fails: []string{"permission.decline-is-not-cancel", "permission.resolved", "wire.valid-input"},
+	Proves: "permission.decline-is-not-cancel",
 	Mutation: broken.Mutation{Answer: func(a *adapters.Answer) {
 		if a.Decision == event.DecisionDeny {
 			a.Decision = event.DecisionCancel

@@ -9,7 +9,7 @@ import (
 
 var allowsTooLate = broken.Adapter{
 	Name: "allows-too-late", Sentence: "sends an answer to a question that is no longer open",
-	Fails: []string{"permission.answered-once", "permission.late", "wire.valid-input"},
+	Proves: "permission.late",
 	Mutation: broken.Mutation{LateAnswer: func(runtime, id string, w io.Writer) {
 		line := `{"type":"control_response","response":{"subtype":"success","request_id":"` + id + `","response":{"behavior":"allow"}}}`
 		if runtime == "codex" {

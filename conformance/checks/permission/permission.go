@@ -8,10 +8,38 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Resolved, Late, DeclineIsNotCancel, Asked, AnsweredOnce, DenyEnforced, UnsupportedRequest, WaitsForUser, StaleRequest}
+	return []*conformance.Check{
+		Resolved,
+		Late,
+		DeclineIsNotCancel,
+		Asked,
+		AnsweredOnce,
+		DenyEnforced,
+		UnsupportedRequest,
+		WaitsForUser,
+		StaleRequest,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{answersTwice, closesBeforeItAnswers, asksAboutNothingKnown, asksForPlansAsPermissions, asksNobody, asksWithoutTheTool, declinesByStopping, allowsEverything, setsSomethingElse, allowsTooLate, allowsAfterAWhile, allowsStaleRequests, callsLateRequestsRefused, blamesARule, answersWhatItKnows, refusesInSilence, deniesWithoutAWord}
+	return []broken.Adapter{
+		answersTwice,
+		closesBeforeItAnswers,
+		asksAboutNothingKnown,
+		asksForPlansAsPermissions,
+		asksNobody,
+		asksWithoutTheTool,
+		declinesByStopping,
+		allowsEverything,
+		setsSomethingElse,
+		allowsTooLate,
+		allowsAfterAWhile,
+		allowsStaleRequests,
+		callsLateRequestsRefused,
+		blamesARule,
+		answersWhatItKnows,
+		refusesInSilence,
+		deniesWithoutAWord,
+	}
 }

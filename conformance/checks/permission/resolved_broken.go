@@ -7,7 +7,7 @@ import (
 
 var blamesARule = broken.Adapter{
 	Name: "blames-a-rule", Sentence: "reports a decision of the user as one of a rule",
-	Fails: []string{"permission.resolved"},
+	Proves: "permission.resolved",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		switch d := e.Data.(type) {
 		case event.PermissionResolved:

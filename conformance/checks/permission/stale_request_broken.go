@@ -11,7 +11,7 @@ import (
 
 var allowsStaleRequests = broken.Adapter{
 	Name: "allows-stale-requests", Sentence: "allows what is asked about a turn that has ended",
-	Fails: []string{"permission.stale-request"},
+	Proves: "permission.stale-request",
 	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
 		if bytes.Contains(line, []byte(`"`+fault.StaleRequestID)) {
 			line = bytes.ReplaceAll(line, []byte(`"behavior":"deny"`), []byte(`"behavior":"allow"`))
@@ -25,7 +25,7 @@ var allowsStaleRequests = broken.Adapter{
 
 var callsLateRequestsRefused = broken.Adapter{
 	Name: "calls-late-requests-refused", Sentence: "reports a question about a turn that has ended as one that this client does not support",
-	Fails: []string{"permission.stale-request"},
+	Proves: "permission.stale-request",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Notice); ok && d.Code == event.NoticeLate {
 			d.Code = event.NoticeRefused

@@ -10,7 +10,7 @@ import (
 
 var refusesInSilence = broken.Adapter{
 	Name: "refuses-in-silence", Sentence: "rejects a request that it does not know without a notice",
-	Fails: []string{"permission.unsupported-request"},
+	Proves: "permission.unsupported-request",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Notice); !ok || !bytes.Contains(d.Raw, []byte("weather_ask")) && !bytes.Contains(d.Raw, []byte("requestOutlook")) {
 			out(e)
@@ -20,7 +20,7 @@ var refusesInSilence = broken.Adapter{
 
 var answersWhatItKnows = broken.Adapter{
 	Name: "answers-what-it-knows", Sentence: "leaves a request that it does not know without a reply",
-	Fails: []string{"permission.unsupported-request"},
+	Proves: "permission.unsupported-request",
 	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
 		if bytes.Contains(line, []byte(`"weather-`)) {
 			return nil

@@ -8,6 +8,6 @@ import (
 
 var allowsAfterAWhile = broken.Adapter{
 	Name: "allows-after-a-while", Sentence: "allows what the user has not answered within 20 s",
-	Fails:    []string{"permission.waits-for-user"},
+	Proves:   "permission.waits-for-user",
 	Mutation: broken.Mutation{AnswerAfter: 20 * time.Second},
 }

@@ -13,7 +13,7 @@ import (
 
 var allowsWhatItCannotRead = broken.Adapter{
 	Name: "allows-what-it-cannot-read", Sentence: "allows a command whose quotes do not match",
-	Fails: []string{"policy.fail-closed", "wire.valid-input"},
+	Proves: "policy.fail-closed",
 	Mutation: judging(func(j adapters.Judge, ctx context.Context, c adapters.Call) adapters.Verdict {
 		if strings.Count(command(c), "'")%2 == 1 {
 			return adapters.Verdict{Effect: adapters.EffectAllow}
@@ -24,7 +24,7 @@ var allowsWhatItCannotRead = broken.Adapter{
 
 var allowsTheUnreadable = broken.Adapter{
 	Name: "allows-the-unreadable", Sentence: "allows a call that it cannot read",
-	Fails: []string{"policy.fail-closed"},
+	Proves: "policy.fail-closed",
 	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
 		if bytes.Contains(line, []byte(`"`+fault.UnreadableRequestID)) {
 			line = bytes.ReplaceAll(line, []byte(`"behavior":"deny"`), []byte(`"behavior":"allow"`))

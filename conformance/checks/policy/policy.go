@@ -8,10 +8,19 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Table, NoBypass, FailClosed}
+	return []*conformance.Check{
+		Table,
+		NoBypass,
+		FailClosed,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{allowsWhatItCannotRead, allowsTheUnreadable, judgesTheFirstWord, judgesCommandsAlone}
+	return []broken.Adapter{
+		allowsWhatItCannotRead,
+		allowsTheUnreadable,
+		judgesTheFirstWord,
+		judgesCommandsAlone,
+	}
 }

@@ -7,7 +7,7 @@ import (
 
 var noExitCode = broken.Adapter{
 	Name: "no-exit-code", Sentence: "does not report the exit code of the runtime",
-	Fails: []string{"process.exit-code"},
+	Proves: "process.exit-code",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.SessionEnd); ok {
 			d.ExitCode = nil

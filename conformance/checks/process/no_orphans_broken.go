@@ -10,7 +10,7 @@ import (
 
 var leavesTheRuntime = broken.Adapter{
 	Name: "leaves-the-runtime", Sentence: "assumes that the runtime has exited once it has sent a signal",
-	Fails: []string{"process.no-orphans"},
+	Proves: "process.no-orphans",
 	Mutation: broken.Mutation{Launch: func(p proc.Process) proc.Process {
 		return unsignal(p)
 	}},

@@ -8,10 +8,26 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{StartFailure, ExitCode, GracefulClose, NoOrphans, SIGTERM, SIGINT, SIGHUP}
+	return []*conformance.Check{
+		StartFailure,
+		ExitCode,
+		GracefulClose,
+		NoOrphans,
+		SIGTERM,
+		SIGINT,
+		SIGHUP,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{noExitCode, killsAtOnce, leavesTheRuntime, hangsWhenItCannotStart, losesStderr, startFailureLooksSlow, untypedStartFailure}
+	return []broken.Adapter{
+		noExitCode,
+		killsAtOnce,
+		leavesTheRuntime,
+		hangsWhenItCannotStart,
+		losesStderr,
+		startFailureLooksSlow,
+		untypedStartFailure,
+	}
 }

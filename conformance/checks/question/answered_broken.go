@@ -8,14 +8,13 @@ import (
 
 var forgetsTheAnswer = broken.Adapter{
 	Name: "forgets-the-answer", Sentence: "sends an answer of the user without its value",
-	Fails:    []string{"question.answered", "wire.valid-input"},
+	Proves:   "question.answered",
 	Mutation: broken.Mutation{Answer: func(a *adapters.Answer) { a.Value = nil }},
 }
 
 var asksWithoutChoices = broken.Adapter{
 	Name: "asks-without-choices", Sentence: "asks the user a question without its text and choices",
-	Fails: []string{"question.answered", "question.plan-approval"},
-	Only:  map[string]string{"question.plan-approval": "claude"}, // Codex does not ask the user to approve a plan
+	Proves: "question.answered",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Interrupt); ok {
 			d.Props = event.Raw(`{"title":"A question"}`)
@@ -27,8 +26,7 @@ var asksWithoutChoices = broken.Adapter{
 
 var resolvesWithoutTheAnswer = broken.Adapter{
 	Name: "resolves-without-the-answer", Sentence: "reports that a question was answered, without the answer",
-	Fails: []string{"question.answered", "question.plan-approval"},
-	Only:  map[string]string{"question.plan-approval": "claude"}, // Codex does not ask the user to approve a plan
+	Proves: "question.answered",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.InterruptResolved); ok {
 			d.Value = event.Raw("null")

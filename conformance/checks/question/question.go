@@ -8,10 +8,18 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Answered, PlanApproval}
+	return []*conformance.Check{
+		Answered,
+		PlanApproval,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{forgetsTheAnswer, asksWithoutChoices, resolvesWithoutTheAnswer, asksWithoutThePlan}
+	return []broken.Adapter{
+		forgetsTheAnswer,
+		asksWithoutChoices,
+		resolvesWithoutTheAnswer,
+		asksWithoutThePlan,
+	}
 }

@@ -9,8 +9,7 @@ import (
 
 var reusesItsBuffer = broken.Adapter{
 	Name: "reuses-its-buffer", Sentence: "hands out the buffer of a line and reads the next one into it",
-	Fails: []string{"component.tool-linked", "replay.tool-linked", "permission.asked", "replay.any-prefix", "replay.components", "replay.equals-live", "replay.faithful", "replay.same-millisecond", "text.paragraph-break", "tool.input-whole", "tool.known", "turn.crash-ends", "turn.stall-ends"},
-	Only:  map[string]string{"permission.asked": "codex", "tool.input-whole": "claude"}, // claude repeats the input of the call, codex does not stream it
+	Proves: "replay.equals-live",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var last event.Raw
 		return func(e event.Event, out func(event.Event)) {

@@ -7,8 +7,7 @@ import (
 
 var stopLooksFinished = broken.Adapter{
 	Name: "stop-looks-finished", Sentence: "ends a stopped turn like a finished one",
-	Fails: []string{"replay.interrupted", "turn.end-stated", "turn.lost-end", "turn.stop"},
-	Only:  map[string]string{"turn.lost-end": "codex"}, // Claude Code's ends in an error
+	Proves: "replay.interrupted",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Done); ok {
 			d.Stopped = false

@@ -10,10 +10,21 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{ToolLinked, Components, EqualsLive, Interrupted, AnyPrefix, Faithful, SameMillisecond}
+	return []*conformance.Check{
+		ToolLinked,
+		Components,
+		EqualsLive,
+		Interrupted,
+		AnyPrefix,
+		Faithful,
+		SameMillisecond,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{reusesItsBuffer, stopLooksFinished}
+	return []broken.Adapter{
+		reusesItsBuffer,
+		stopLooksFinished,
+	}
 }

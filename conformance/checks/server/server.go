@@ -9,7 +9,16 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Resume, Cursor, NoContent, Heartbeat, WithoutListeners, Once, Guard, Media}
+	return []*conformance.Check{
+		Resume,
+		Cursor,
+		NoContent,
+		Heartbeat,
+		WithoutListeners,
+		Once,
+		Guard,
+		Media,
+	}
 }
 
 // needsAbility returns the needs of a check of servers that declare an ability.

@@ -8,6 +8,6 @@ import (
 
 var answersAndFails = broken.Adapter{
 	Name: "answers-and-fails", Sentence: "returns an error for an answer that it has sent",
-	Fails:    []string{"session.call-results"},
+	Proves:   "session.call-results",
 	Mutation: broken.Mutation{AnswerError: func(error) error { return errors.New("answer: no reply") }},
 }

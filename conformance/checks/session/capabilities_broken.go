@@ -7,12 +7,12 @@ import (
 
 var declaresNothing = broken.Adapter{
 	Name: "declares-nothing", Sentence: "declares no ability",
-	Fails:    []string{"session.capabilities"},
+	Proves:   "session.capabilities",
 	Mutation: broken.Mutation{Declare: func(c *adapters.Capabilities) { *c = adapters.Capabilities{Runtime: c.Runtime} }},
 }
 
 var declaresTooMuch = broken.Adapter{
 	Name: "declares-too-much", Sentence: "declares that it can change the mode, and returns ErrUnsupported",
-	Fails:    []string{"session.capabilities"},
+	Proves:   "session.capabilities",
 	Mutation: broken.Mutation{SetMode: func(string) (string, error) { return "", adapters.ErrUnsupported }},
 }

@@ -7,7 +7,7 @@ import (
 
 var restoresInSilence = broken.Adapter{
 	Name: "restores-in-silence", Sentence: "does not report that a checkpoint was restored",
-	Fails: []string{"session.checkpoints"},
+	Proves: "session.checkpoints",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Checkpoint); !ok || d.Action != event.CheckpointRestored {
 			out(e)

@@ -11,7 +11,7 @@ import (
 
 var abandonsItsTools = broken.Adapter{
 	Name: "abandons-its-tools", Sentence: "does not wait for a cancelled call of a tool",
-	Fails: []string{"session.close-waits-for-tools"},
+	Proves: "session.close-waits-for-tools",
 	Mutation: broken.Opening(func(o *conformance.Open) {
 		o.Tools = slices.Clone(o.Tools)
 		for i, t := range o.Tools {

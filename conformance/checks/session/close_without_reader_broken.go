@@ -6,6 +6,6 @@ import (
 
 var waitsToBeHeard = broken.Adapter{
 	Name: "close-waits-for-the-reader", Sentence: "blocks Close until the client has received all events",
-	Fails:    []string{"session.close-without-reader"},
+	Proves:   "session.close-without-reader",
 	Mutation: broken.Mutation{WaitForReader: true},
 }

@@ -8,7 +8,7 @@ import (
 
 var adoptsStrangers = broken.Adapter{
 	Name: "adopts-strangers", Sentence: "reports another thread of the process as a sub-agent",
-	Fails:   []string{"session.concurrent-threads", "tool.fields", "wire.split"},
+	Proves:  "session.concurrent-threads",
 	Runtime: "codex", Why: "a process of claude is one session",
 	Mutation: broken.Mutation{Read: func(b []byte) []byte {
 		return bytes.ReplaceAll(b, []byte(`"thread/started"`), []byte(`"thread/archived"`))

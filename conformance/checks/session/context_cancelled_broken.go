@@ -8,6 +8,6 @@ import (
 
 var waitsForEveryReply = broken.Adapter{
 	Name: "waits-for-every-reply", Sentence: "ignores the contexts of Open and Send",
-	Fails:    []string{"session.context-cancelled"},
+	Proves:   "session.context-cancelled",
 	Mutation: broken.Mutation{Context: context.WithoutCancel},
 }

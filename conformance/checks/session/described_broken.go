@@ -7,7 +7,7 @@ import (
 
 var forgetsTheSource = broken.Adapter{
 	Name: "forgets-the-source", Sentence: "reports a fork or a resumed session as a new one",
-	Fails: []string{"session.described", "session.fork-independent"},
+	Proves: "session.described",
 	Mutation: eachReady(func(d *event.SessionReady) {
 		d.Resumed, d.ForkedFrom = false, ""
 	}),
@@ -15,7 +15,7 @@ var forgetsTheSource = broken.Adapter{
 
 var namesNoModel = broken.Adapter{
 	Name: "names-no-model", Sentence: "reports \"default\" as the model of each session",
-	Fails:    []string{"session.described"},
+	Proves:   "session.described",
 	Mutation: eachReady(func(d *event.SessionReady) { d.Model = "default" }),
 }
 

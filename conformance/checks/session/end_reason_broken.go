@@ -7,7 +7,7 @@ import (
 
 var countsExitCodes = broken.Adapter{
 	Name: "counts-exit-codes", Sentence: "reports an exit code one higher than that of the process",
-	Fails: []string{"process.exit-code", "session.end-reason"},
+	Proves: "session.end-reason",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.SessionEnd); ok && d.ExitCode != nil {
 			code := *d.ExitCode + 1

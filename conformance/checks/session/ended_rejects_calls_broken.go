@@ -9,7 +9,7 @@ import (
 
 var takesWhatComesLate = broken.Adapter{
 	Name: "takes-what-comes-late", Sentence: "accepts a message after the session has ended, and drops it",
-	Fails: []string{"session.ended-rejects-calls"},
+	Proves: "session.ended-rejects-calls",
 	Mutation: broken.Mutation{SendError: func(err error) error {
 		if errors.Is(err, adapters.ErrClosed) {
 			return nil

@@ -9,7 +9,7 @@ import (
 
 var endsWhatIsIdle = broken.Adapter{
 	Name: "ends-what-is-idle", Sentence: "closes the runtime's stdin after ten idle minutes",
-	Fails: []string{"permission.waits-for-user", "session.idle-stays-open"},
+	Proves: "session.idle-stays-open",
 	Mutation: broken.Mutation{Launch: func(p proc.Process) proc.Process {
 		timer := time.AfterFunc(10*time.Minute, func() { _ = p.Stdin().Close() })
 		go func() { p.Wait(); timer.Stop() }()
@@ -19,6 +19,6 @@ var endsWhatIsIdle = broken.Adapter{
 
 var leavesAStopLimit = broken.Adapter{
 	Name: "leaves-a-stop-limit", Sentence: "cancels only the last of two limits if a turn is stopped twice at once, and so ends the idle session",
-	Fails:    []string{"session.idle-stays-open"},
+	Proves:   "session.idle-stays-open",
 	Mutation: broken.Mutation{StopLimit: time.Minute},
 }

@@ -10,68 +10,67 @@ import (
 
 var opensWithAnyModel = broken.Adapter{
 	Name: "opens-with-any-model", Sentence: "opens a session with the runtime's default model instead of the given one",
-	Fails:    []string{"session.open-options"},
+	Proves:   "session.open-options",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Model = "" }),
 }
 
 var opensInAnyMode = broken.Adapter{
 	Name: "opens-in-any-mode", Sentence: "opens a session in a mode that asks for nothing",
-	Fails:    []string{"session.described", "session.open-options"},
+	Proves:   "session.open-options",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Mode, o.Ask = adapters.ModeNever, false }),
 }
 
 var opensElsewhere = broken.Adapter{
 	Name: "opens-elsewhere", Sentence: "opens a session in another folder",
-	Fails:    []string{"session.described", "session.open-options"},
-	Only:     map[string]string{"session.described": "claude"},
+	Proves:   "session.open-options",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Dir = "/play" }),
 }
 
 var forgetsTheInstructions = broken.Adapter{
 	Name: "forgets-the-instructions", Sentence: "opens a session without the instructions for the model",
-	Fails:    []string{"session.open-options"},
+	Proves:   "session.open-options",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Instructions = "" }),
 }
 
 var addsTheInstructions = broken.Adapter{
 	Name: "adds-the-instructions", Sentence: "adds instructions to those of the runtime that are to replace them",
-	Fails:    []string{"session.open-options"},
+	Proves:   "session.open-options",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.ReplaceInstructions = false }),
 }
 
 var forgetsTheEffort = broken.Adapter{
 	Name: "forgets-the-effort", Sentence: "opens a session without the level of reasoning",
-	Fails:    []string{"session.open-options"},
+	Proves:   "session.open-options",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Effort = "" }),
 }
 
 var forgetsTheLimits = broken.Adapter{
 	Name: "forgets-the-limits", Sentence: "opens a session without the limits of requests and cost",
-	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "Codex has no such limits",
+	Proves: "session.open-options", Runtime: "claude", Why: "Codex has no such limits",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.MaxRequests, o.MaxCost = 0, 0 }),
 }
 
 var forgetsTheFolders = broken.Adapter{
 	Name: "forgets-the-folders", Sentence: "opens a session without the further folders",
-	Fails:    []string{"session.open-options"},
+	Proves:   "session.open-options",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.ExtraDirs = nil }),
 }
 
 var readsAllSettings = broken.Adapter{
 	Name: "reads-all-settings", Sentence: "opens a session with all sources of settings instead of the given ones",
-	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "Codex has no choice of settings",
+	Proves: "session.open-options", Runtime: "claude", Why: "Codex has no choice of settings",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.SettingSources = nil }),
 }
 
 var forgetsTheServers = broken.Adapter{
 	Name: "forgets-the-servers", Sentence: "opens a session without the MCP servers",
-	Fails:    []string{"session.open-options"},
+	Proves:   "session.open-options",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.MCP = nil }),
 }
 
 var forgetsTheHeaders = broken.Adapter{
 	Name: "forgets-the-headers", Sentence: "opens a session with MCP servers over HTTP without their headers",
-	Fails: []string{"session.open-options"},
+	Proves: "session.open-options",
 	Mutation: broken.Opening(func(o *conformance.Open) {
 		o.MCP = slices.Clone(o.MCP)
 		for i := range o.MCP {
@@ -82,13 +81,13 @@ var forgetsTheHeaders = broken.Adapter{
 
 var forgetsTheSchema = broken.Adapter{
 	Name: "forgets-the-schema", Sentence: "opens a session without the schema of the final answer",
-	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "the one scenario of Codex with a schema ends in lines that a killed runtime may or may not have written",
+	Proves: "session.open-options", Runtime: "claude", Why: "the one scenario of Codex with a schema ends in lines that a killed runtime may or may not have written",
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Schema = nil }),
 }
 
 var hooksSomethingElse = broken.Adapter{
 	Name: "hooks-something-else", Sentence: "registers each hook for one tool only",
-	Fails: []string{"session.open-options"}, Runtime: "claude", Why: "Codex calls no hooks of a client",
+	Proves: "session.open-options", Runtime: "claude", Why: "Codex calls no hooks of a client",
 	Mutation: broken.Opening(func(o *conformance.Open) {
 		o.Hooks = slices.Clone(o.Hooks)
 		for i := range o.Hooks {

@@ -7,7 +7,7 @@ import (
 
 var ownIDForTheRuntimes = broken.Adapter{
 	Name: "own-id-for-the-runtimes", Sentence: "reports its own id as the runtime's",
-	Fails: []string{"session.open-options", "session.provider-id", "session.resume-context"},
+	Proves: "session.provider-id",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.SessionReady); ok {
 			d.ProviderSessionID = e.SessionID

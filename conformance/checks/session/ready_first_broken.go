@@ -7,7 +7,7 @@ import (
 
 var talksBeforeReady = broken.Adapter{
 	Name: "talks-before-ready", Sentence: "emits a notice before session_ready",
-	Fails: []string{"session.ready-first"},
+	Proves: "session.ready-first",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if e.Type() == event.TypeSessionReady {
 			out(event.Event{Data: event.Notice{Level: event.LevelInfo, Code: event.NoticeWarning, Text: "starting"}, TS: e.TS, SessionID: e.SessionID})
@@ -18,8 +18,7 @@ var talksBeforeReady = broken.Adapter{
 
 var talksAfterTheSession = broken.Adapter{
 	Name: "talks-after-the-session", Sentence: "emits a notice after session_end",
-	Fails: []string{"session.archive-closes", "session.ready-first", "turn.crash-ends"},
-	Only:  map[string]string{"session.archive-closes": "codex"}, // Claude Code has no archive
+	Proves: "session.ready-first",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		out(e)
 		if e.Type() == event.TypeSessionEnd {

@@ -7,8 +7,7 @@ import (
 
 var resumesFresh = broken.Adapter{
 	Name: "resumes-fresh", Sentence: "opens a new session instead of the old one",
-	Fails: []string{"process.start-failure", "session.open-options", "session.resume-context"},
-	Only:  map[string]string{"process.start-failure": "claude"},
+	Proves: "session.resume-context",
 	Mutation: broken.Mutation{Open: func(o *conformance.Open) {
 		if !o.Fork {
 			o.Resume = ""

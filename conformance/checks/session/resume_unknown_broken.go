@@ -10,7 +10,7 @@ import (
 
 var losesTheReason = broken.Adapter{
 	Name: "loses-the-reason", Sentence: "reports that a session cannot be opened, without the reason",
-	Fails: []string{"process.start-failure", "session.resume-unknown"},
+	Proves: "session.resume-unknown",
 	Mutation: broken.Mutation{OpenError: func(err error) error {
 		var typed *adapters.OpenError
 		if errors.As(err, &typed) && typed.Code != event.ErrorStartFailure {
@@ -22,8 +22,7 @@ var losesTheReason = broken.Adapter{
 
 var untypedRefusal = broken.Adapter{
 	Name: "untyped-refusal", Sentence: "returns an error without a code if there is no such session",
-	Fails: []string{"session.resume-unknown", "turn.crash-ends", "turn.refused", "turn.stall-ends"},
-	Only:  map[string]string{"turn.refused": "codex", "turn.crash-ends": "claude", "turn.stall-ends": "claude"},
+	Proves: "session.resume-unknown",
 	Mutation: broken.Mutation{OpenError: func(err error) error {
 		var typed *adapters.OpenError
 		if errors.As(err, &typed) && typed.Op == "resume" {

@@ -7,7 +7,7 @@ import (
 
 var mixesSubAgents = broken.Adapter{
 	Name: "mixes-sub-agents", Sentence: "reports the text of every sub-agent under the id of the first",
-	Fails:   []string{"subagent.background", "subagent.parallel", "text.block-end"},
+	Proves:  "subagent.background",
 	Runtime: "codex", Why: "Claude Code reports their text whole, so there it also leaves them open at a crash",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		first := ""
@@ -25,7 +25,7 @@ var mixesSubAgents = broken.Adapter{
 
 var forgetsSubAgents = broken.Adapter{
 	Name: "forgets-sub-agents", Sentence: "does not report the end of a sub-agent",
-	Fails: []string{"subagent.background", "turn.crash-ends", "turn.stall-ends"},
+	Proves: "subagent.background",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Task); ok && d.Kind == event.TaskSubagent && d.Status != event.TaskRunning {
 			d.Status = event.TaskRunning

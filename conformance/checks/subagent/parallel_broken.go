@@ -7,7 +7,7 @@ import (
 
 var saysItTwiceForSubAgents = broken.Adapter{
 	Name: "doubles-sub-agent-text", Sentence: "emits the text of a sub-agent twice",
-	Fails: []string{"subagent.parallel"},
+	Proves: "subagent.parallel",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if e.Type() == event.TypeDelta && e.SubagentID != "" {
 			out(e)

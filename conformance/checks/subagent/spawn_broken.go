@@ -7,6 +7,6 @@ import (
 
 var spawnsInSilence = broken.Adapter{
 	Name: "spawns-in-silence", Sentence: "does not mark the call that spawns a sub-agent",
-	Fails:    []string{"subagent.spawn"},
+	Proves:   "subagent.spawn",
 	Mutation: broken.EachToolStart(func(d *event.ToolStart) { d.SubagentSpawn, d.SubagentName = false, "" }),
 }

@@ -8,10 +8,24 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Attributed, Spawn, TextSeparate, Parallel, Background, Task}
+	return []*conformance.Check{
+		Attributed,
+		Spawn,
+		TextSeparate,
+		Parallel,
+		Background,
+		Task,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{flattensSubAgents, forgetsSubAgents, mixesSubAgents, saysItTwiceForSubAgents, spawnsInSilence, forgetsTheCall}
+	return []broken.Adapter{
+		flattensSubAgents,
+		forgetsSubAgents,
+		mixesSubAgents,
+		saysItTwiceForSubAgents,
+		spawnsInSilence,
+		forgetsTheCall,
+	}
 }

@@ -7,7 +7,7 @@ import (
 
 var forgetsTheCall = broken.Adapter{
 	Name: "forgets-the-call-of-a-task", Sentence: "gives a task the id of another call",
-	Fails: []string{"subagent.task"},
+	Proves: "subagent.task",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Task); ok {
 			d.ToolUseID = "call-of-" + d.TaskID

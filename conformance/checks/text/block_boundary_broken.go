@@ -9,7 +9,7 @@ import (
 
 var oneBlockForAll = broken.Adapter{
 	Name: "one-block-for-all", Sentence: "joins the text before and after a tool call into one block",
-	Fails: []string{"text.block-boundary", "text.block-end", "text.message-id", "text.once", "text.paragraph-break", "text.result", "turn.crash-ends", "turn.stall-ends"},
+	Proves: "text.block-boundary",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		switch d := e.Data.(type) {
 		case event.Delta:
@@ -26,7 +26,7 @@ var oneBlockForAll = broken.Adapter{
 
 var oneBlockForEachDelta = broken.Adapter{
 	Name: "one-block-for-each-delta", Sentence: "shows each delta as a paragraph",
-	Fails: []string{"text.block-boundary", "text.once", "text.paragraph-break"},
+	Proves: "text.block-boundary",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		n := 0
 		return func(e event.Event, out func(event.Event)) {

@@ -7,7 +7,7 @@ import (
 
 var leavesBlocksOpen = broken.Adapter{
 	Name: "leaves-blocks-open", Sentence: "does not report that a block of text is complete",
-	Fails: []string{"text.block-end", "turn.crash-ends"},
+	Proves: "text.block-end",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.BlockEnd); !ok || d.Status != event.BlockComplete {
 			out(e)
@@ -17,7 +17,7 @@ var leavesBlocksOpen = broken.Adapter{
 
 var interruptsEachBlock = broken.Adapter{
 	Name: "interrupts-each-block", Sentence: "reports each block of text as interrupted",
-	Fails: []string{"text.block-end"},
+	Proves: "text.block-end",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.BlockEnd); ok && d.Status == event.BlockComplete {
 			d.Status = event.BlockInterrupted

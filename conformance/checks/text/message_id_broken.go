@@ -7,7 +7,7 @@ import (
 
 var numbersItsMessages = broken.Adapter{
 	Name: "numbers-its-messages", Sentence: "reports the block as the message of a text",
-	Fails: []string{"text.message-id"},
+	Proves: "text.message-id",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Delta); ok {
 			d.MessageID = "m" + d.BlockID

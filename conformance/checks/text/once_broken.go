@@ -7,7 +7,7 @@ import (
 
 var showsTheResultToo = broken.Adapter{
 	Name: "shows-the-result-too", Sentence: "shows the final text after it was streamed",
-	Fails: []string{"text.block-boundary", "text.block-end", "text.message-id", "text.once", "text.result"},
+	Proves: "text.once",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		message := ""
 		return func(e event.Event, out func(event.Event)) {

@@ -7,7 +7,7 @@ import (
 
 var beginsWithABreak = broken.Adapter{
 	Name: "begins-with-a-break", Sentence: "puts an empty line before each block of text",
-	Fails: []string{"subagent.parallel", "text.once", "text.paragraph-break"},
+	Proves: "text.paragraph-break",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		seen := map[string]bool{}
 		return func(e event.Event, out func(event.Event)) {

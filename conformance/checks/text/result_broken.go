@@ -9,8 +9,7 @@ import (
 
 var sumsUp = broken.Adapter{
 	Name: "sums-up", Sentence: "emits a result that is not the text",
-	Fails: []string{"text.result", "turn.end-stated"},
-	Only:  map[string]string{"turn.end-stated": "claude"},
+	Proves: "text.result",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Result); ok && d.Text != "" {
 			d.Text = "The turn went well: " + strings.ToUpper(d.Text)

@@ -7,7 +7,7 @@ import (
 
 var keepsAbandonedText = broken.Adapter{
 	Name: "keeps-abandoned-text", Sentence: "keeps text that the runtime abandoned and repeated",
-	Fails: []string{"text.once", "text.retracted"},
+	Proves: "text.retracted",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.BlockEnd); ok && d.Status == event.BlockRetracted {
 			d.Status = event.BlockComplete

@@ -8,10 +8,35 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Once, Order, Retracted, ParagraphBreak, BlockBoundary, Result, Unicode, NotThinking, MessageID, BlockEnd}
+	return []*conformance.Check{
+		Once,
+		Order,
+		Retracted,
+		ParagraphBreak,
+		BlockBoundary,
+		Result,
+		Unicode,
+		NotThinking,
+		MessageID,
+		BlockEnd,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{oneBlockForAll, oneBlockForEachDelta, saysThoughts, showsTheResultToo, swapsDeltas, beginsWithABreak, sumsUp, keepsAbandonedText, breaksCharacters, decodesInParts, numbersItsMessages, leavesBlocksOpen, interruptsEachBlock}
+	return []broken.Adapter{
+		oneBlockForAll,
+		oneBlockForEachDelta,
+		saysThoughts,
+		showsTheResultToo,
+		swapsDeltas,
+		beginsWithABreak,
+		sumsUp,
+		keepsAbandonedText,
+		breaksCharacters,
+		decodesInParts,
+		numbersItsMessages,
+		leavesBlocksOpen,
+		interruptsEachBlock,
+	}
 }

@@ -11,8 +11,7 @@ import (
 
 var breaksCharacters = broken.Adapter{
 	Name: "breaks-characters", Sentence: "decodes each read by itself",
-	Fails: []string{"text.once", "text.result", "text.unicode", "time.no-added-delay", "turn.end-stated", "wire.same-chunk", "wire.split", "wire.unknown"},
-	Only:  map[string]string{"text.result": "claude", "turn.end-stated": "claude"}, // Codex repeats no text at the end of a turn
+	Proves: "text.unicode",
 	Mutation: broken.Mutation{Read: func(chunk []byte) []byte {
 		return bytes.ToValidUTF8(chunk, []byte("?"))
 	}},
@@ -20,8 +19,7 @@ var breaksCharacters = broken.Adapter{
 
 var decodesInParts = broken.Adapter{
 	Name: "decodes-in-parts", Sentence: "decodes a line that is longer than its buffer in parts of 64 KiB",
-	Fails: []string{"text.once", "text.result", "time.no-added-delay", "turn.end-stated", "wire.unknown"},
-	Only:  map[string]string{"text.result": "claude", "turn.end-stated": "claude"}, // Codex repeats no text at the end of a turn
+	Proves: "text.result",
 	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
 		r, rest := bufio.NewReaderSize(p.Stdout(), 64<<10), []byte(nil)
 		return broken.ReaderFunc(func(b []byte) (int, error) {

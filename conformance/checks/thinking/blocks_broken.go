@@ -7,8 +7,7 @@ import (
 
 var endsWithoutItsBlock = broken.Adapter{
 	Name: "ends-without-its-block", Sentence: "closes reasoning without its block",
-	Fails: []string{"turn.crash-ends", "turn.stall-ends"},
-	Only:  map[string]string{"turn.stall-ends": "codex"},
+	Proves: "turn.stall-ends",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Thinking); ok && d.Done {
 			d.BlockID = ""

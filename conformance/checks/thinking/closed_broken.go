@@ -7,7 +7,7 @@ import (
 
 var thinksForEver = broken.Adapter{
 	Name: "thinks-for-ever", Sentence: "does not report the end of reasoning",
-	Fails: []string{"thinking.closed", "turn.crash-ends"},
+	Proves: "thinking.closed",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Thinking); !ok || !d.Done || d.Text != "" {
 			out(e)

@@ -7,7 +7,7 @@ import (
 
 var noThinking = broken.Adapter{
 	Name: "no-thinking", Sentence: "listens for a method that no runtime sends and drops the thinking",
-	Fails: []string{"thinking.blocks", "thinking.delivered", "turn.crash-ends"},
+	Proves: "thinking.blocks",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Thinking); !ok || d.Text == "" {
 			out(e)
@@ -17,8 +17,7 @@ var noThinking = broken.Adapter{
 
 var thinksTwice = broken.Adapter{
 	Name: "thinks-twice", Sentence: "repeats the reasoning when it is complete",
-	Fails: []string{"thinking.delivered", "turn.crash-ends", "turn.stall-ends"},
-	Only:  map[string]string{"turn.stall-ends": "codex"},
+	Proves: "thinking.delivered",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		whole := ""
 		return func(e event.Event, out func(event.Event)) {

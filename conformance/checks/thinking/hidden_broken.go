@@ -7,8 +7,7 @@ import (
 
 var thinksBlank = broken.Adapter{
 	Name: "thinks-blank", Sentence: "emits a block of reasoning without words",
-	Fails: []string{"thinking.blocks", "thinking.delivered", "thinking.hidden", "turn.stall-ends"},
-	Only:  map[string]string{"turn.stall-ends": "codex"},
+	Proves: "thinking.hidden",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		out(e)
 		if d, ok := e.Data.(event.Thinking); ok && d.Text == "" && !d.Done {

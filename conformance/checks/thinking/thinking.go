@@ -8,10 +8,21 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Closed, Hidden, Delivered, Blocks}
+	return []*conformance.Check{
+		Closed,
+		Hidden,
+		Delivered,
+		Blocks,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{thinksForEver, noThinking, thinksTwice, thinksBlank, endsWithoutItsBlock}
+	return []broken.Adapter{
+		thinksForEver,
+		noThinking,
+		thinksTwice,
+		thinksBlank,
+		endsWithoutItsBlock,
+	}
 }

@@ -9,7 +9,7 @@ import (
 
 var dropsWhatWaits = broken.Adapter{
 	Name: "drops-what-waits", Sentence: "drops an event that the listener does not take within a second",
-	Fails: []string{"time.backlog"},
+	Proves: "time.backlog",
 	Mutation: broken.Mutation{Relay: func(in <-chan event.Event, out chan<- event.Event) {
 		defer close(out)
 		for e := range in {
@@ -23,7 +23,7 @@ var dropsWhatWaits = broken.Adapter{
 
 var queuesWithoutBound = broken.Adapter{
 	Name: "queues-without-bound", Sentence: "queues events without a bound",
-	Fails: []string{"time.backlog"},
+	Proves: "time.backlog",
 	Mutation: broken.Mutation{Relay: func(in <-chan event.Event, out chan<- event.Event) {
 		defer close(out)
 		for queue := []event.Event(nil); in != nil || len(queue) > 0; {
@@ -45,6 +45,6 @@ var queuesWithoutBound = broken.Adapter{
 
 var reportsNoBacklog = broken.Adapter{
 	Name: "reports-no-backlog", Sentence: "reports an empty backlog whatever is queued",
-	Fails:    []string{"time.backlog"},
+	Proves:   "time.backlog",
 	Mutation: broken.Mutation{Depth: func() int { return 0 }},
 }

@@ -10,8 +10,7 @@ import (
 var smooths = broken.Adapter{
 	Name: "smooths", Sentence: "delays each delta by 5 ms, to look smoother",
 	// While it sleeps, events wait in the session from before the listener paused.
-	Fails: []string{"time.backlog", "time.first-delta", "time.no-added-delay", "tool.input-streamed"},
-	Only:  map[string]string{"tool.input-streamed": "claude"}, // Codex does not stream the inputs of tools
+	Proves: "time.first-delta",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if e.Type() == event.TypeDelta {
 			time.Sleep(5 * time.Millisecond)
@@ -22,7 +21,7 @@ var smooths = broken.Adapter{
 
 var holdsTheFirstDelta = broken.Adapter{
 	Name: "holds-the-first-delta", Sentence: "holds the first delta of a turn until the next event",
-	Fails: []string{"time.first-delta", "time.no-added-delay"},
+	Proves: "time.first-delta",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		turn := 0
 		return holding(func(e event.Event) bool {

@@ -7,7 +7,7 @@ import (
 
 var coalesces = broken.Adapter{
 	Name: "coalesces", Sentence: "joins two deltas into one event",
-	Fails: []string{"time.first-delta", "time.no-added-delay"},
+	Proves: "time.no-added-delay",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var kept *event.Event
 		return func(e event.Event, out func(event.Event)) {
@@ -29,7 +29,7 @@ var coalesces = broken.Adapter{
 
 var delaysTools = broken.Adapter{
 	Name: "delays-tools", Sentence: "holds a tool event until the next event",
-	Fails: []string{"time.no-added-delay"},
+	Proves: "time.no-added-delay",
 	Mutation: holding(func(e event.Event) bool {
 		return e.Type() == event.TypeToolStart || e.Type() == event.TypeToolResult
 	}),
@@ -37,7 +37,7 @@ var delaysTools = broken.Adapter{
 
 var delaysThinking = broken.Adapter{
 	Name: "delays-thinking", Sentence: "holds a piece of thinking until the next event",
-	Fails: []string{"time.no-added-delay"},
+	Proves: "time.no-added-delay",
 	Mutation: holding(func(e event.Event) bool {
 		d, ok := e.Data.(event.Thinking)
 		return ok && d.Text != ""
@@ -46,7 +46,6 @@ var delaysThinking = broken.Adapter{
 
 var endsLate = broken.Adapter{
 	Name: "ends-late", Sentence: "holds the end of a turn until the next event",
-	Fails:    []string{"time.no-added-delay", "turn.crash-ends", "turn.long-end", "turn.lost-end", "turn.queue", "turn.stall-ends"},
-	Only:     map[string]string{"turn.lost-end": "claude", "turn.crash-ends": "claude"}, // Claude Code writes between the end and the exit
+	Proves:   "time.no-added-delay",
 	Mutation: holding(event.Event.Terminal),
 }

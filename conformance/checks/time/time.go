@@ -8,10 +8,27 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Backlog, NoAddedDelay, FirstDelta, TS}
+	return []*conformance.Check{
+		Backlog,
+		NoAddedDelay,
+		FirstDelta,
+		TS,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{dropsWhatWaits, queuesWithoutBound, reportsNoBacklog, holdsTheFirstDelta, smooths, coalesces, delaysThinking, delaysTools, endsLate, countsSeconds, stampsWhatWaits}
+	return []broken.Adapter{
+		dropsWhatWaits,
+		queuesWithoutBound,
+		reportsNoBacklog,
+		holdsTheFirstDelta,
+		smooths,
+		coalesces,
+		delaysThinking,
+		delaysTools,
+		endsLate,
+		countsSeconds,
+		stampsWhatWaits,
+	}
 }

@@ -9,14 +9,13 @@ import (
 
 var keepsNativeNames = broken.Adapter{
 	Name: "keeps-native-names", Sentence: "reports tools by the runtime's own names",
-	Fails:    []string{"component.tool-linked", "permission.asked", "replay.tool-linked", "tool.canonical", "tool.input-whole"},
-	Only:     map[string]string{"tool.input-whole": "claude"}, // Codex does not stream the inputs of tools
+	Proves:   "tool.canonical",
 	Mutation: broken.EachToolStart(func(d *event.ToolStart) { d.Tool = "native_" + d.Tool }),
 }
 
 var cutsNames = broken.Adapter{
 	Name: "cuts-names", Sentence: "cuts the name of a server's tool at its first - or point",
-	Fails: []string{"tool.canonical"},
+	Proves: "tool.canonical",
 	Mutation: broken.EachToolStart(func(d *event.ToolStart) {
 		if i := strings.IndexAny(d.Tool, "-."); i > 0 {
 			d.Tool = d.Tool[:i]

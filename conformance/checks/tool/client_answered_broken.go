@@ -24,20 +24,19 @@ func withoutLines(words ...string) broken.Mutation {
 
 var servesNoCall = broken.Adapter{
 	Name: "serves-no-call", Sentence: "leaves a call of the client's tools without a reply",
-	Fails:    []string{"component.remove", "component.state", "component.tool-linked", "component.update", "replay.components", "replay.tool-linked", "session.call-results", "subagent.background", "subagent.parallel", "text.once", "tool.client-answered", "tool.client-called", "tool.client-offered", "tool.known", "turn.one-terminal"},
-	Only:     map[string]string{"session.call-results": "claude", "subagent.background": "claude", "subagent.parallel": "claude", "tool.client-offered": "claude", "turn.one-terminal": "claude"}, // the client's tools are an MCP server there, which answers the handshake
+	Proves:   "tool.client-answered",
 	Mutation: withoutLines(`"contentItems"`, `"mcp_response"`),
 }
 
 var hookWithoutAReply = broken.Adapter{
 	Name: "hook-without-a-reply", Sentence: "leaves a call of the client's hooks without a reply",
-	Fails: []string{"policy.fail-closed", "text.once", "tool.client-answered", "turn.one-terminal"}, Runtime: "claude", Why: "Codex calls no hooks of a client",
+	Proves: "tool.client-answered", Runtime: "claude", Why: "Codex calls no hooks of a client",
 	Mutation: withoutLines(`"hookSpecificOutput"`),
 }
 
 var answersWithNothing = broken.Adapter{
 	Name: "answers-with-nothing", Sentence: "answers a call of the client's tool with an empty result",
-	Fails: []string{"tool.client-answered", "wire.valid-input"},
+	Proves: "tool.client-answered",
 	Mutation: toolMutation(func(t *adapters.Tool) {
 		call := t.Call
 		t.Call = func(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {

@@ -9,7 +9,7 @@ import (
 
 var callsWithNothing = broken.Adapter{
 	Name: "calls-with-nothing", Sentence: "calls a tool of the client without its input",
-	Fails: []string{"tool.client-called"},
+	Proves: "tool.client-called",
 	Mutation: toolMutation(func(t *adapters.Tool) {
 		call := t.Call
 		t.Call = func(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {

@@ -20,7 +20,7 @@ func later(ctx context.Context) context.Context {
 
 var letsACallRunOn = broken.Adapter{
 	Name: "lets-a-call-run-on", Sentence: "cancels the call of a tool or hook a second late",
-	Fails: []string{"tool.client-cancelled"},
+	Proves: "tool.client-cancelled",
 	Mutation: broken.Opening(func(o *conformance.Open) {
 		o.Tools, o.Hooks = slices.Clone(o.Tools), slices.Clone(o.Hooks)
 		for i, call := range o.Tools {

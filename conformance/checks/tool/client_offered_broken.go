@@ -7,6 +7,6 @@ import (
 
 var offersWithoutAWord = broken.Adapter{
 	Name: "offers-without-a-word", Sentence: "offers a tool without description and schema",
-	Fails:    []string{"tool.client-offered"},
+	Proves:   "tool.client-offered",
 	Mutation: toolMutation(func(t *adapters.Tool) { t.Description, t.Schema = "", nil }),
 }

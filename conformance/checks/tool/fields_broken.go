@@ -7,13 +7,13 @@ import (
 
 var hidesThePath = broken.Adapter{
 	Name: "hides-the-path", Sentence: "reports the path of a file only in the input",
-	Fails:    []string{"tool.fields", "tool.read-described"},
+	Proves:   "tool.fields",
 	Mutation: broken.EachToolStart(func(d *event.ToolStart) { d.FilePath = "" }),
 }
 
 var showsAnotherCommand = broken.Adapter{
 	Name: "shows-another-command", Sentence: "shows a command with the name of its tool before it",
-	Fails: []string{"tool.fields"},
+	Proves: "tool.fields",
 	Mutation: broken.EachToolStart(func(d *event.ToolStart) {
 		if d.Command != "" {
 			d.Command = d.Tool + " " + d.Command

@@ -10,7 +10,7 @@ import (
 
 var losesTheChange = broken.Adapter{
 	Name: "loses-the-change", Sentence: "reports that a file was changed, without the change",
-	Fails: []string{"tool.file-change"},
+	Proves: "tool.file-change",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok {
 			d.Changes = nil
@@ -22,7 +22,7 @@ var losesTheChange = broken.Adapter{
 
 var changesAnotherFile = broken.Adapter{
 	Name: "changes-another-file", Sentence: "reports the changes of a file with the name of its folder",
-	Fails: []string{"tool.file-change"},
+	Proves: "tool.file-change",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok {
 			d.Changes = slices.Clone(d.Changes)

@@ -7,12 +7,12 @@ import (
 
 var readsNothing = broken.Adapter{
 	Name: "reads-nothing", Sentence: "does not mark the start of file reads",
-	Fails:    []string{"tool.fields", "tool.file-read"},
+	Proves:   "tool.file-read",
 	Mutation: broken.EachToolStart(func(d *event.ToolStart) { d.IsFileRead = false }),
 }
 
 var readsEverything = broken.Adapter{
 	Name: "reads-everything", Sentence: "marks each command as a file read",
-	Fails:    []string{"tool.file-read"},
+	Proves:   "tool.file-read",
 	Mutation: broken.EachToolStart(func(d *event.ToolStart) { d.IsFileRead = d.IsFileRead || d.Tool == "Bash" }),
 }

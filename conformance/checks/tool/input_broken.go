@@ -11,7 +11,7 @@ const onlyClaude = "Codex does not stream the inputs of tools"
 
 var keepsPiecesBack = broken.Adapter{
 	Name: "keeps-pieces-back", Sentence: "emits the pieces of a tool's input when the call starts",
-	Fails: []string{"tool.input-streamed"}, Runtime: "claude", Why: onlyClaude,
+	Proves: "tool.input-streamed", Runtime: "claude", Why: onlyClaude,
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var kept []event.Event
 		return func(e event.Event, out func(event.Event)) {
@@ -29,13 +29,13 @@ var keepsPiecesBack = broken.Adapter{
 
 var piecesForEverybody = broken.Adapter{
 	Name: "pieces-for-everybody", Sentence: "emits the inputs of tools in pieces to clients that did not ask for them",
-	Fails: []string{"tool.input-streamed", "tool.input-whole"}, Runtime: "claude", Why: onlyClaude,
+	Proves: "tool.input-whole", Runtime: "claude", Why: onlyClaude,
 	Mutation: broken.Opening(func(o *conformance.Open) { o.StreamToolInput = true }),
 }
 
 var namesNoInput = broken.Adapter{
 	Name: "names-no-input", Sentence: "names the tool only when its input is whole",
-	Fails: []string{"tool.input-whole"}, Runtime: "claude", Why: onlyClaude,
+	Proves: "tool.input-whole", Runtime: "claude", Why: onlyClaude,
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolInput); ok {
 			d.Tool = ""
@@ -47,7 +47,7 @@ var namesNoInput = broken.Adapter{
 
 var joinsTheInputs = broken.Adapter{
 	Name: "joins-the-inputs", Sentence: "gives all pieces of inputs to the call that began first",
-	Fails: []string{"tool.input-whole"}, Runtime: "claude", Why: onlyClaude,
+	Proves: "tool.input-whole", Runtime: "claude", Why: onlyClaude,
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var open []string
 		return func(e event.Event, out func(event.Event)) {

@@ -7,7 +7,7 @@ import (
 
 var spinsForEver = broken.Adapter{
 	Name: "spins-for-ever", Sentence: "leaves tools open when the turn ends",
-	Fails: []string{"tool.interrupted", "tool.paired", "turn.crash-ends", "turn.stop"},
+	Proves: "tool.interrupted",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok && (d.Status == event.ToolInterrupted || d.Status == event.ToolBackgrounded) {
 			return

@@ -12,8 +12,7 @@ import (
 
 var ownToolIDs = broken.Adapter{
 	Name: "own-tool-ids", Sentence: "replaces the ids of tools",
-	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.known", "tool.progress"},
-	Only:  map[string]string{"tool.progress": "claude"}, // Codex states no progress
+	Proves: "replay.tool-linked",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		switch d := e.Data.(type) {
 		case event.ToolInput:
@@ -35,8 +34,7 @@ var ownToolIDs = broken.Adapter{
 
 var inventsATool = broken.Adapter{
 	Name: "invents-a-tool", Sentence: "reports an internal step as a tool call",
-	Fails: []string{"tool.known", "turn.activity-first", "turn.stall-ends"},
-	Only:  map[string]string{"turn.stall-ends": "codex"},
+	Proves: "tool.known",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		out(e)
 		if step := "step-" + strconv.Itoa(e.Turn); e.Type() == event.TypeTurnStart {
@@ -50,8 +48,7 @@ var inventsATool = broken.Adapter{
 
 var forgetsTheInput = broken.Adapter{
 	Name: "forgets-the-input", Sentence: "reports a tool call without its input",
-	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.input-whole", "tool.known"},
-	Only:  map[string]string{"tool.input-whole": "claude"}, // Codex does not stream the inputs of tools
+	Proves: "tool.known",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolStart); ok {
 			d.Input = event.Raw("{}")
@@ -63,7 +60,7 @@ var forgetsTheInput = broken.Adapter{
 
 var dropsFormatCharacters = broken.Adapter{
 	Name: "drops-format-characters", Sentence: "removes characters without a width from the input of a tool",
-	Fails: []string{"tool.known"},
+	Proves: "tool.known",
 	Mutation: broken.EachToolStart(func(d *event.ToolStart) {
 		input := slices.Clone(d.Input)
 		if input.Canonicalize() != nil { // it writes letters for escapes

@@ -9,7 +9,7 @@ import (
 
 var countsTheDigits = broken.Adapter{
 	Name: "counts-the-digits", Sentence: "gives the length of an image in base64 as its size",
-	Fails: []string{"tool.media"},
+	Proves: "tool.media",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok {
 			d.Media = slices.Clone(d.Media)

@@ -7,8 +7,7 @@ import (
 
 var summarizesOutput = broken.Adapter{
 	Name: "summarizes-output", Sentence: "replaces the output of a tool with its own text",
-	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.output", "tool.streamed", "tool.whole-result"},
-	Only:  map[string]string{"tool.streamed": "codex"},
+	Proves: "tool.output",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok {
 			d.Output = "The tool ran."
@@ -20,8 +19,7 @@ var summarizesOutput = broken.Adapter{
 
 var cutsOutput = broken.Adapter{
 	Name: "cuts-output", Sentence: "keeps the first letters of a tool's output",
-	Fails: []string{"component.tool-linked", "replay.faithful", "replay.tool-linked", "tool.output", "tool.streamed", "tool.whole-result"},
-	Only:  map[string]string{"tool.streamed": "codex"},
+	Proves: "replay.faithful",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok {
 			d.Output = d.Output[:min(3, len(d.Output))]
@@ -33,7 +31,7 @@ var cutsOutput = broken.Adapter{
 
 var errorsThatAreNone = broken.Adapter{
 	Name: "errors-that-are-none", Sentence: "marks no result as an error",
-	Fails: []string{"component.tool-linked", "replay.tool-linked", "tool.output", "tool.whole-result"},
+	Proves: "tool.output",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok {
 			d.IsError = d.Status == event.ToolOK

@@ -7,8 +7,7 @@ import (
 
 var pairsByOrder = broken.Adapter{
 	Name: "pairs-by-order", Sentence: "gives each result to the tool that began first",
-	Fails: []string{"time.no-added-delay", "tool.interrupted", "tool.output", "tool.paired", "tool.parallel", "tool.streamed", "tool.whole-result", "turn.crash-ends"},
-	Only:  map[string]string{"tool.streamed": "codex", "turn.crash-ends": "codex"}, // Codex streams output, and reports its tools one by one
+	Proves: "tool.paired",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var open []string
 		return func(e event.Event, out func(event.Event)) {

@@ -7,7 +7,7 @@ import (
 
 var ticksNothingOff = broken.Adapter{
 	Name: "ticks-nothing-off", Sentence: "shows each step of a plan as pending",
-	Fails: []string{"tool.plan"},
+	Proves: "tool.plan",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Plan); ok {
 			var steps []event.PlanStep

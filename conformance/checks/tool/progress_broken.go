@@ -10,7 +10,7 @@ const progressOfClaude = "Codex states nothing about a tool that runs"
 
 var dropsProgress = broken.Adapter{
 	Name: "drops-progress", Sentence: "takes the progress of a tool for a sign of life and drops it",
-	Fails: []string{"tool.progress"}, Runtime: "claude", Why: progressOfClaude,
+	Proves: "tool.progress", Runtime: "claude", Why: progressOfClaude,
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if e.Type() != event.TypeToolProgress {
 			out(e)
@@ -20,7 +20,7 @@ var dropsProgress = broken.Adapter{
 
 var progressAfterTheResult = broken.Adapter{
 	Name: "progress-after-the-result", Sentence: "repeats the progress of a tool after its result",
-	Fails: []string{"tool.progress"}, Runtime: "claude", Why: progressOfClaude,
+	Proves: "tool.progress", Runtime: "claude", Why: progressOfClaude,
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		last := map[string]event.ToolProgress{}
 		return func(e event.Event, out func(event.Event)) {
@@ -41,7 +41,7 @@ var progressAfterTheResult = broken.Adapter{
 
 var progressOfAnotherTool = broken.Adapter{
 	Name: "progress-of-another-tool", Sentence: "gives all progress to the tool that began first",
-	Fails: []string{"tool.progress"}, Runtime: "claude", Why: progressOfClaude,
+	Proves: "tool.progress", Runtime: "claude", Why: progressOfClaude,
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var open []string
 		return func(e event.Event, out func(event.Event)) {
@@ -61,7 +61,7 @@ var progressOfAnotherTool = broken.Adapter{
 
 var measuresByItself = broken.Adapter{
 	Name: "measures-by-itself", Sentence: "counts the time of a tool by itself, in seconds",
-	Fails: []string{"tool.progress"}, Runtime: "claude", Why: progressOfClaude,
+	Proves: "tool.progress", Runtime: "claude", Why: progressOfClaude,
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolProgress); ok {
 			d.ElapsedMS /= 1000

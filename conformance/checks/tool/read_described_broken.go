@@ -9,7 +9,7 @@ import (
 
 var readsTheFolder = broken.Adapter{
 	Name: "reads-the-folder", Sentence: "names the folder of a file that a command reads or searches",
-	Fails: []string{"tool.fields", "tool.read-described"},
+	Proves: "tool.read-described",
 	Mutation: broken.EachToolStart(func(d *event.ToolStart) {
 		if d.Tool == "Bash" && d.IsFileRead {
 			d.FilePath, d.SearchPath = path.Dir("./"+d.FilePath), path.Dir("./"+d.SearchPath)

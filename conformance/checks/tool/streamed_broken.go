@@ -7,7 +7,7 @@ import (
 
 var streamsSnapshots = broken.Adapter{
 	Name: "streams-snapshots", Sentence: "streams all of a tool's output so far, again and again",
-	Fails: []string{"tool.streamed"}, Runtime: "codex", Why: "Claude Code reports a command's output when it has ended",
+	Proves: "tool.streamed", Runtime: "codex", Why: "Claude Code reports a command's output when it has ended",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		so := map[string]string{}
 		return func(e event.Event, out func(event.Event)) {

@@ -8,10 +8,74 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Streamed, Fields, FileRead, Interrupted, Canonical, FileChange, ClientOffered, ClientCalled, ClientAnswered, ClientCancelled, Parallel, Known, Paired, Output, WholeResult, Plan, WebSearch, ReadDescribed, Truncated, Media, InputStreamed, InputWhole, Progress}
+	return []*conformance.Check{
+		Streamed,
+		Fields,
+		FileRead,
+		Interrupted,
+		Canonical,
+		FileChange,
+		ClientOffered,
+		ClientCalled,
+		ClientAnswered,
+		ClientCancelled,
+		Parallel,
+		Known,
+		Paired,
+		Output,
+		WholeResult,
+		Plan,
+		WebSearch,
+		ReadDescribed,
+		Truncated,
+		Media,
+		InputStreamed,
+		InputWhole,
+		Progress,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{keepsNativeNames, cutsNames, answersWithNothing, hookWithoutAReply, servesNoCall, callsWithNothing, letsACallRunOn, offersWithoutAWord, hidesThePath, losesTheChange, readsNothing, spinsForEver, forgetsTheInput, dropsFormatCharacters, inventsATool, ownToolIDs, cutsOutput, errorsThatAreNone, summarizesOutput, pairsByOrder, streamsSnapshots, searchesForNothing, keepsTheFirstLine, ticksNothingOff, changesAnotherFile, showsAnotherCommand, readsEverything, readsTheFolder, callsAPageASearch, showsAPartAsTheWhole, countsTheDigits, keepsPiecesBack, piecesForEverybody, namesNoInput, joinsTheInputs, dropsProgress, progressAfterTheResult, progressOfAnotherTool, measuresByItself}
+	return []broken.Adapter{
+		keepsNativeNames,
+		cutsNames,
+		answersWithNothing,
+		hookWithoutAReply,
+		servesNoCall,
+		callsWithNothing,
+		letsACallRunOn,
+		offersWithoutAWord,
+		hidesThePath,
+		losesTheChange,
+		readsNothing,
+		spinsForEver,
+		forgetsTheInput,
+		dropsFormatCharacters,
+		inventsATool,
+		ownToolIDs,
+		cutsOutput,
+		errorsThatAreNone,
+		summarizesOutput,
+		pairsByOrder,
+		streamsSnapshots,
+		searchesForNothing,
+		keepsTheFirstLine,
+		ticksNothingOff,
+		changesAnotherFile,
+		showsAnotherCommand,
+		readsEverything,
+		readsTheFolder,
+		callsAPageASearch,
+		showsAPartAsTheWhole,
+		countsTheDigits,
+		keepsPiecesBack,
+		piecesForEverybody,
+		namesNoInput,
+		joinsTheInputs,
+		dropsProgress,
+		progressAfterTheResult,
+		progressOfAnotherTool,
+		measuresByItself,
+	}
 }

@@ -9,8 +9,7 @@ import (
 
 var keepsTheFirstLine = broken.Adapter{
 	Name: "keeps-the-first-line", Sentence: "keeps the first line of a tool's output of plain text",
-	Fails: []string{"tool.output", "tool.streamed", "tool.whole-result"},
-	Only:  map[string]string{"tool.output": "codex", "tool.streamed": "codex"}, // Claude Code sends no output before the end
+	Proves: "tool.whole-result",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok && !strings.HasPrefix(d.Output, "{") {
 			d.Output, _, _ = strings.Cut(d.Output, "\n")

@@ -7,7 +7,7 @@ import (
 
 var looksDead = broken.Adapter{
 	Name: "looks-dead", Sentence: "emits no activity at the start of a turn",
-	Fails: []string{"turn.activity-first"},
+	Proves: "turn.activity-first",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Thinking); !ok || d.Text != "" || d.Done {
 			out(e)

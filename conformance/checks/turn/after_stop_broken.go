@@ -7,7 +7,7 @@ import (
 
 var allTextIsTheFirstTurns = broken.Adapter{
 	Name: "all-text-is-the-first-turns", Sentence: "reports the text of later turns as that of the first",
-	Fails: []string{"text.once", "text.paragraph-break", "text.result", "turn.after-stop", "turn.nothing-after-terminal"},
+	Proves: "turn.after-stop",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if e.Type() == event.TypeDelta {
 			e.Turn = 1
@@ -18,7 +18,7 @@ var allTextIsTheFirstTurns = broken.Adapter{
 
 var staysStopped = broken.Adapter{
 	Name: "stays-stopped", Sentence: "reports the turn after a stopped one as stopped too",
-	Fails: []string{"turn.after-stop"},
+	Proves: "turn.after-stop",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		stopped := false
 		return func(e event.Event, out func(event.Event)) {

@@ -7,8 +7,7 @@ import (
 
 var endsWithTheChild = broken.Adapter{
 	Name: "ends-with-the-child", Sentence: "takes the end of a sub-agent for the end of the turn",
-	Fails: []string{"tool.interrupted", "turn.child-end-is-not-parent-end", "turn.crash-ends", "turn.lost-end", "turn.not-before-end", "turn.nothing-after-terminal", "turn.one-terminal"},
-	Only:  map[string]string{"turn.lost-end": "claude"},
+	Proves: "turn.child-end-is-not-parent-end",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		out(e)
 		if d, ok := e.Data.(event.Task); ok && d.Kind == event.TaskSubagent && d.Status != event.TaskRunning && e.Turn > 0 {

@@ -7,7 +7,7 @@ import (
 
 var compactsForEver = broken.Adapter{
 	Name: "compacts-for-ever", Sentence: "does not report the end of a compaction",
-	Fails: []string{"turn.compaction"},
+	Proves: "turn.compaction",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Compaction); !ok || d.Phase != event.PhaseEnd {
 			out(e)

@@ -10,7 +10,7 @@ import (
 
 var hidesACrash = broken.Adapter{
 	Name: "hides-a-crash", Sentence: "ends the turn as stopped if the runtime exits",
-	Fails: []string{"turn.crash-ends"},
+	Proves: "turn.crash-ends",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Error); ok && d.Code == event.ErrorCrash {
 			e.Data = event.Done{Stopped: true}
@@ -27,7 +27,7 @@ func isCrash(e event.Event) bool {
 
 var finishesAtACrash = broken.Adapter{
 	Name: "finishes-at-a-crash", Sentence: "ends the turn in done if the runtime exits",
-	Fails: []string{"turn.crash-ends"},
+	Proves: "turn.crash-ends",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if isCrash(e) {
 			e.Data = event.Done{}
@@ -38,7 +38,7 @@ var finishesAtACrash = broken.Adapter{
 
 var crashWithoutItsCode = broken.Adapter{
 	Name: "crash-without-its-code", Sentence: "reports each exit of the runtime with code unknown",
-	Fails: []string{"turn.crash-ends"},
+	Proves: "turn.crash-ends",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if isCrash(e) {
 			e.Data = event.Error{Code: event.ErrorUnknown, Message: "something went wrong"}
@@ -49,7 +49,7 @@ var crashWithoutItsCode = broken.Adapter{
 
 var takesTextBackAtACrash = broken.Adapter{
 	Name: "takes-text-back-at-a-crash", Sentence: "retracts the last text if the runtime exits",
-	Fails: []string{"turn.crash-ends"},
+	Proves: "turn.crash-ends",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		block := ""
 		return func(e event.Event, out func(event.Event)) {
@@ -66,7 +66,7 @@ var takesTextBackAtACrash = broken.Adapter{
 
 var tellsACrashLate = broken.Adapter{
 	Name: "reports-a-crash-late", Sentence: "reports the exit of the runtime late",
-	Fails: []string{"turn.crash-ends"},
+	Proves: "turn.crash-ends",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if isCrash(e) {
 			time.Sleep(perform.EndLimit + time.Second)
@@ -77,7 +77,7 @@ var tellsACrashLate = broken.Adapter{
 
 var leavesTextOpenAtACrash = broken.Adapter{
 	Name: "leaves-text-open-at-a-crash", Sentence: "does not close the open text block if the runtime exits",
-	Fails: []string{"text.block-end", "turn.crash-ends"},
+	Proves: "turn.crash-ends",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.BlockEnd); !ok || d.Status != event.BlockInterrupted {
 			out(e)

@@ -9,7 +9,7 @@ import (
 
 var countsInSeconds = broken.Adapter{
 	Name: "counts-in-seconds", Sentence: "reports the duration of a turn in seconds",
-	Fails: []string{"turn.end-stated"},
+	Proves: "turn.end-stated",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Result); ok && d.Stats != nil {
 			s := *d.Stats

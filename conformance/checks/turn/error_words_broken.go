@@ -7,7 +7,7 @@ import (
 
 var hidesTheReason = broken.Adapter{
 	Name: "hides-the-reason", Sentence: "replaces the message of an error with other words",
-	Fails: []string{"turn.error-words"},
+	Proves: "turn.error-words",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Error); ok && e.Turn > 0 {
 			d.Message = "something went wrong"
@@ -19,7 +19,7 @@ var hidesTheReason = broken.Adapter{
 
 var blamesTheNetwork = broken.Adapter{
 	Name: "blames-the-network", Sentence: "reports a request that the model's API refused as a failure of the network",
-	Fails: []string{"turn.error-words"},
+	Proves: "turn.error-words",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Error); ok && d.Code == event.ErrorInvalid {
 			d.Code = event.ErrorNetwork

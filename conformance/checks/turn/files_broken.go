@@ -9,14 +9,13 @@ import (
 
 var textAlone = broken.Adapter{
 	Name: "text-alone", Sentence: "sends only the text of a message",
-	Fails:    []string{"turn.files", "turn.user-messages"},
-	Only:     map[string]string{"turn.user-messages": "claude"},
+	Proves:   "turn.files",
 	Mutation: broken.Mutation{Files: func([]event.Attachment) []event.Attachment { return nil }},
 }
 
 var losesTheFolder = broken.Adapter{
 	Name: "loses-the-folder", Sentence: "sends the name of a picture for its path",
-	Fails:   []string{"turn.files"},
+	Proves:  "turn.files",
 	Runtime: "codex", Why: "the messages of Claude Code hold pictures and no paths",
 	Mutation: broken.Mutation{Files: func(files []event.Attachment) []event.Attachment {
 		for i := range files {

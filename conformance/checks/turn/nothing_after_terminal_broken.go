@@ -7,7 +7,7 @@ import (
 
 var usageAfterTheEnd = broken.Adapter{
 	Name: "usage-after-the-end", Sentence: "reports the usage of a turn after its end",
-	Fails: []string{"turn.nothing-after-terminal", "usage.reported", "usage.stated"},
+	Proves: "turn.nothing-after-terminal",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		out(e)
 		if e.Type() == event.TypeDone {

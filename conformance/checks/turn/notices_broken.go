@@ -7,7 +7,7 @@ import (
 
 var retriesInSilence = broken.Adapter{
 	Name: "retries-in-silence", Sentence: "does not report that the runtime asks the model again",
-	Fails: []string{"turn.notices"},
+	Proves: "turn.notices",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Notice); !ok || d.Code != event.NoticeRetry {
 			out(e)

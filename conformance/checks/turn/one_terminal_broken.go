@@ -7,7 +7,7 @@ import (
 
 var endsTwice = broken.Adapter{
 	Name: "ends-twice", Sentence: "emits done twice",
-	Fails: []string{"turn.not-before-end", "turn.one-terminal"},
+	Proves: "turn.one-terminal",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		out(e)
 		if e.Type() == event.TypeDone {
@@ -18,8 +18,7 @@ var endsTwice = broken.Adapter{
 
 var losesTheEnd = broken.Adapter{
 	Name: "loses-the-end", Sentence: "does not report the end of a successful turn",
-	Fails: []string{"process.exit-code", "turn.crash-ends", "turn.one-terminal", "turn.queue", "turn.stall-ends"},
-	Only:  map[string]string{"turn.stall-ends": "codex"},
+	Proves: "turn.one-terminal",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Done); !ok || d.Stopped {
 			out(e)

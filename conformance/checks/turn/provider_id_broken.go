@@ -9,7 +9,7 @@ import (
 
 var numbersItsTurns = broken.Adapter{
 	Name: "numbers-its-turns", Sentence: "reports its own number of a turn as the runtime's id",
-	Fails: []string{"turn.provider-id"}, Runtime: "codex", Why: "Claude Code does not name its turns",
+	Proves: "turn.provider-id", Runtime: "codex", Why: "Claude Code does not name its turns",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.TurnStart); ok {
 			d.ProviderTurnID = strconv.Itoa(e.Turn)

@@ -7,8 +7,7 @@ import (
 
 var hidesTheQueue = broken.Adapter{
 	Name: "hides-the-queue", Sentence: "does not report that messages wait",
-	Fails: []string{"turn.queue"},
-	Only:  map[string]string{"turn.queue": "claude"},
+	Proves: "turn.queue",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if e.Type() != event.TypeQueue {
 			out(e)

@@ -7,8 +7,7 @@ import (
 
 var losesWhatWaited = broken.Adapter{
 	Name: "loses-what-waited", Sentence: "does not report a message that joins the running turn",
-	Fails: []string{"turn.queued", "turn.steer", "turn.user-messages"},
-	Only:  map[string]string{"turn.user-messages": "claude", "turn.steer": "codex"},
+	Proves: "turn.queued",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.UserMessage); ok && d.Via != event.ViaTurn {
 			return

@@ -9,7 +9,7 @@ import (
 
 var takesThoughtForDeath = broken.Adapter{
 	Name: "takes-thought-for-death", Sentence: "ends a turn after three minutes without output",
-	Fails: []string{"permission.waits-for-user", "turn.slow-continues"},
+	Proves: "turn.slow-continues",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		var last event.Event
 		dead := 0
@@ -27,7 +27,7 @@ var takesThoughtForDeath = broken.Adapter{
 
 var givesUpATool = broken.Adapter{
 	Name: "gives-up-a-tool", Sentence: "reports a tool as interrupted that ran for more than three minutes",
-	Fails: []string{"turn.slow-continues"},
+	Proves: "turn.slow-continues",
 	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
 		began := map[string]time.Time{}
 		return func(e event.Event, out func(event.Event)) {

@@ -7,8 +7,7 @@ import (
 
 var waitsForEver = broken.Adapter{
 	Name: "waits-for-ever", Sentence: "waits forever for a runtime that stopped writing",
-	Fails: []string{"turn.refused", "turn.stall-ends"},
-	Only:  map[string]string{"turn.refused": "claude"},
+	Proves: "turn.refused",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Error); !ok || d.Code != event.ErrorTimeout {
 			out(e)

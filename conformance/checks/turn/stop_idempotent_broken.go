@@ -8,7 +8,7 @@ import (
 
 var stopsOnce = broken.Adapter{
 	Name: "stops-once", Sentence: "fails if it is stopped twice",
-	Fails: []string{"turn.stop-idempotent"},
+	Proves: "turn.stop-idempotent",
 	Mutation: broken.Mutation{Stop: func(before int) error {
 		if before > 0 {
 			return errors.New("no turn runs")

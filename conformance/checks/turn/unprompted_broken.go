@@ -12,7 +12,7 @@ import (
 
 var beginsByItself = broken.Adapter{
 	Name: "begins-by-itself", Sentence: "reports every turn as begun by the runtime",
-	Fails: []string{"turn.unprompted", "turn.user-messages"},
+	Proves: "turn.unprompted",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.TurnStart); ok {
 			d.Cause, d.MessageIDs = event.CauseTask, []string{}
@@ -25,7 +25,7 @@ var beginsByItself = broken.Adapter{
 var endsAtAnyEnd = broken.Adapter{
 	Name: "ends-at-any-end", Sentence: "takes the end of any turn for the end of the running one",
 	Runtime: "codex", Why: "the end of a turn of Claude Code does not name it",
-	Fails: []string{"turn.not-before-end", "turn.nothing-after-terminal", "turn.unprompted", "wire.split", "wire.unknown"},
+	Proves: "turn.unprompted",
 	Mutation: broken.Mutation{Output: func(p proc.Process) (io.Reader, io.Reader) {
 		running := map[string][]byte{} // by thread
 		return broken.ReaderFunc(func(b []byte) (int, error) {

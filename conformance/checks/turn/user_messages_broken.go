@@ -7,7 +7,7 @@ import (
 
 var speaksForTheUser = broken.Adapter{
 	Name: "speaks-for-the-user", Sentence: "reports a stop as a message of the user",
-	Fails: []string{"turn.user-messages"},
+	Proves: "turn.user-messages",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Done); ok && d.Stopped {
 			out(event.Event{Data: event.UserMessage{MessageID: "stop", Text: "[Request interrupted by user]", Via: event.ViaMerge}, Turn: e.Turn, TS: e.TS, SessionID: e.SessionID})
@@ -18,7 +18,7 @@ var speaksForTheUser = broken.Adapter{
 
 var losesTheAttachments = broken.Adapter{
 	Name: "loses-the-attachments", Sentence: "reports a message without its attachments",
-	Fails: []string{"turn.user-messages"},
+	Proves: "turn.user-messages",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.UserMessage); ok {
 			d.Attachments = nil

@@ -7,7 +7,7 @@ import (
 
 var roundsTheCost = broken.Adapter{
 	Name: "rounds-the-cost", Sentence: "reports the cost of a session in whole cents",
-	Fails: []string{"usage.stated"}, Runtime: "claude", Why: "Codex states no cost",
+	Proves: "usage.stated", Runtime: "claude", Why: "Codex states no cost",
 	Mutation: eachUsage(func(d *event.Usage) {
 		if d.Cost != nil {
 			cents := float64(int(*d.Cost * 100))
@@ -18,7 +18,7 @@ var roundsTheCost = broken.Adapter{
 
 var guessesTheWindow = broken.Adapter{
 	Name: "guesses-the-window", Sentence: "takes each context window for one of 128,000 tokens",
-	Fails: []string{"usage.stated"},
+	Proves: "usage.stated",
 	Mutation: eachUsage(func(d *event.Usage) {
 		if d.Context != nil {
 			d.Context = &event.Context{Used: d.Context.Used, Window: 128_000}
@@ -28,7 +28,7 @@ var guessesTheWindow = broken.Adapter{
 
 var countsNothing = broken.Adapter{
 	Name: "counts-nothing", Sentence: "reports a usage of no tokens",
-	Fails:    []string{"usage.reported", "usage.stated"},
+	Proves:   "usage.stated",
 	Mutation: eachUsage(func(d *event.Usage) { d.Tokens = event.Tokens{} }),
 }
 

@@ -8,10 +8,19 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{Reported, Stated}
+	return []*conformance.Check{
+		Reported,
+		Stated,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{countsNoInput, roundsTheCost, guessesTheWindow, countsNothing, namesAnotherScope}
+	return []broken.Adapter{
+		countsNoInput,
+		roundsTheCost,
+		guessesTheWindow,
+		countsNothing,
+		namesAnotherScope,
+	}
 }

@@ -7,7 +7,7 @@ import (
 
 var diesOfGarbage = broken.Adapter{
 	Name: "dies-of-garbage", Sentence: "ends the turn at a line that is no message",
-	Fails: []string{"turn.crash-ends", "wire.garbage"},
+	Proves: "wire.garbage",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Notice); ok && d.Code == event.NoticeGarbage {
 			e.Data = event.Error{Code: event.ErrorProtocol, Message: "not JSON"}

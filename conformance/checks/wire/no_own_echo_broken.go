@@ -7,7 +7,7 @@ import (
 
 var hearsItsOwnEcho = broken.Adapter{
 	Name: "reports-repeated-messages", Sentence: "reports a message twice if the runtime repeats it",
-	Fails: []string{"turn.queued", "wire.no-own-echo"},
+	Proves: "wire.no-own-echo",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		out(e)
 		if e.Type() == event.TypeUserMessage {

@@ -10,7 +10,7 @@ import (
 
 var forgetsTheRestAtTheExit = broken.Adapter{
 	Name: "forgets-the-rest-at-the-exit", Sentence: "stops reading when the process has exited",
-	Fails: []string{"wire.same-chunk"},
+	Proves: "wire.same-chunk",
 	Mutation: broken.Mutation{Output: func(p proc.Process) (io.Reader, io.Reader) {
 		gone := make(chan struct{})
 		go func() { p.Wait(); close(gone) }()

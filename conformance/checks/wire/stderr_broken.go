@@ -10,7 +10,7 @@ import (
 
 var leavesStderrUnread = broken.Adapter{
 	Name: "leaves-stderr-unread", Sentence: "does not read stderr",
-	Fails: []string{"process.start-failure", "wire.stderr"},
+	Proves: "wire.stderr",
 	Mutation: broken.Mutation{Output: func(p proc.Process) (io.Reader, io.Reader) {
 		return p.Stdout(), strings.NewReader("")
 	}},

@@ -9,7 +9,7 @@ import (
 
 var knowsEveryField = broken.Adapter{
 	Name: "knows-every-field", Sentence: "decodes strictly and drops messages with an unknown member",
-	Fails: []string{"wire.unknown"},
+	Proves: "wire.unknown",
 	Mutation: broken.Mutation{Read: func(chunk []byte) []byte {
 		if bytes.Contains(chunk, []byte(`"weather":"fair"`)) {
 			return []byte("\n")
@@ -20,8 +20,7 @@ var knowsEveryField = broken.Adapter{
 
 var diesOfTheUnknown = broken.Adapter{
 	Name: "dies-of-the-unknown", Sentence: "ends the turn at a message that it does not know",
-	Fails: []string{"permission.unsupported-request", "wire.garbage", "wire.unknown"},
-	Only:  map[string]string{"permission.unsupported-request": "codex"},
+	Proves: "wire.unknown",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Notice); ok && d.Code == event.NoticeUnknownMessage {
 			e.Data = event.Error{Code: event.ErrorProtocol, Message: "unknown message"}
@@ -32,7 +31,7 @@ var diesOfTheUnknown = broken.Adapter{
 
 var noticesWithoutTheMessage = broken.Adapter{
 	Name: "notices-without-the-message", Sentence: "reports an unknown message without its content",
-	Fails: []string{"permission.unsupported-request", "wire.unknown"},
+	Proves: "wire.unknown",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Notice); ok {
 			d.Raw = nil

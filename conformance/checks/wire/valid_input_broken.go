@@ -8,7 +8,7 @@ import (
 
 var logsToTheRuntime = broken.Adapter{
 	Name: "logs-to-the-runtime", Sentence: "writes its log to the runtime's stdin",
-	Fails: []string{"wire.valid-input"},
+	Proves: "wire.valid-input",
 	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
 		_, err := w.Write(append([]byte("debug: writing\n"), line...))
 		return err

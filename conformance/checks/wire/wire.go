@@ -8,10 +8,30 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{NoOwnEcho, Unknown, Split, SameChunk, LongLine, Garbage, Stderr, ValidInput}
+	return []*conformance.Check{
+		NoOwnEcho,
+		Unknown,
+		Split,
+		SameChunk,
+		LongLine,
+		Garbage,
+		Stderr,
+		ValidInput,
+	}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{diesOfGarbage, readsShortLines, hearsItsOwnEcho, forgetsTheRestAtTheExit, readsChunks, leavesStderrUnread, diesOfTheUnknown, knowsEveryField, noticesWithoutTheMessage, logsToTheRuntime}
+	return []broken.Adapter{
+		diesOfGarbage,
+		readsShortLines,
+		hearsItsOwnEcho,
+		forgetsTheRestAtTheExit,
+		readsChunks,
+		leavesStderrUnread,
+		diesOfTheUnknown,
+		knowsEveryField,
+		noticesWithoutTheMessage,
+		logsToTheRuntime,
+	}
 }

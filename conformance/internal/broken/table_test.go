@@ -14,20 +14,8 @@ import (
 	"github.com/turnspec/turnspec/conformance/runner"
 )
 
-// tableFile lists what each broken adapter fails, one failure a line: the adapter, the check,
-// the runtime, the scenario, and the fault if it takes one.
+// tableFile is the table of broken.Failures.
 const tableFile = "testdata/matrix.txt"
-
-// failure is a check that a broken adapter fails on a runtime, and the cheapest run in which
-// it fails.
-type failure struct {
-	Adapter, Check, Runtime, Scenario string
-	Fault                             string // "": none
-}
-
-func (f failure) String() string {
-	return strings.TrimSpace(strings.Join([]string{f.Adapter, f.Check, f.Runtime, f.Scenario, f.Fault}, " "))
-}
 
 // rewrite is how the lines of an adapter are written again.
 func rewrite(adapter string) string {
@@ -37,20 +25,14 @@ func rewrite(adapter string) string {
 // readTable returns the lines of the table, by adapter.
 func readTable(t *testing.T) map[string][]failure {
 	t.Helper()
-	b, err := os.ReadFile(tableFile)
+	table, err := broken.Failures()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string][]failure{}
-	for line := range strings.Lines(string(b)) {
-		words := append(strings.Fields(line), "")
-		if len(words) != 5 && len(words) != 6 {
-			t.Fatalf("%s: %q is not an adapter, a check, a runtime, a scenario and a fault", tableFile, line)
-		}
-		out[words[0]] = append(out[words[0]], failure{words[0], words[1], words[2], words[3], words[4]})
-	}
-	return out
+	return maps.Clone(table)
 }
+
+type failure = broken.Failure
 
 // writeTable writes the lines of the broken adapters that exist.
 func writeTable(t *testing.T, table map[string][]failure) {
@@ -130,20 +112,22 @@ func runWith(t *testing.T, cfg conformance.Config, j runner.Job, faults []string
 func compareFailures(t *testing.T, got, listed []failure) {
 	t.Helper()
 	for _, f := range got {
-		if !slices.ContainsFunc(listed, f.sameAs) {
+		if !listedIn(listed, f) {
 			t.Errorf("%s is not in %s; %s", f, tableFile, rewrite(f.Adapter))
 		}
 	}
 	for _, f := range listed {
-		if !slices.ContainsFunc(got, f.sameAs) {
+		if !listedIn(got, f) {
 			t.Errorf("does not fail as listed: %s; %s", f, rewrite(f.Adapter))
 		}
 	}
 }
 
-// sameAs reports whether two lines list the same check on the same runtime.
-func (f failure) sameAs(g failure) bool {
-	return f.Adapter == g.Adapter && f.Check == g.Check && f.Runtime == g.Runtime
+// listedIn reports whether lines list the check on the runtime for the adapter.
+func listedIn(lines []failure, f failure) bool {
+	return slices.ContainsFunc(lines, func(g failure) bool {
+		return f.Adapter == g.Adapter && f.Check == g.Check && f.Runtime == g.Runtime
+	})
 }
 
 // TestReferencesPass demands that the references pass where the table says that a broken
@@ -178,20 +162,29 @@ func TestReferencesPass(t *testing.T) {
 	}
 }
 
-// TestTable demands that the table lists what the broken adapters name, and that some adapter
-// fails each check on each runtime.
+// TestTable demands that each adapter fails the check that it proves, on each runtime that
+// shows its defect, and that some adapter fails each check on each runtime.
 func TestTable(t *testing.T) {
 	table := readTable(t)
+	var ids []string
+	for _, c := range checks.All() {
+		ids = append(ids, c.ID)
+	}
 	proven := map[string]bool{} // runtime and check
 	for _, a := range checks.Broken() {
-		var lines []string
+		failed := map[string]bool{} // runtimes on which it fails what it proves
 		for _, f := range table[a.Name] {
-			lines = append(lines, f.Runtime+" "+f.Check)
 			proven[f.Runtime+" "+f.Check] = true
+			failed[f.Runtime] = failed[f.Runtime] || f.Check == a.Proves
+			if !slices.Contains(ids, f.Check) {
+				t.Errorf("%q names no check; %s", f, rewrite(a.Name))
+			}
+			if a.Runtime != "" && f.Runtime != a.Runtime {
+				t.Errorf("%q: the defect is that of %s; %s", f, a.Runtime, rewrite(a.Name))
+			}
 		}
-		slices.Sort(lines)
-		if want := failures(a); !slices.Equal(lines, want) {
-			t.Errorf("%s: %s lists %q, but it names %q in Fails and Only; %s", a.Name, tableFile, lines, want, rewrite(a.Name))
+		if a.Runtime != "" && !failed[a.Runtime] || !slices.Contains(slices.Collect(maps.Values(failed)), true) {
+			t.Errorf("%s proves %s, which it does not fail; %s", a.Name, a.Proves, rewrite(a.Name))
 		}
 		delete(table, a.Name)
 	}
@@ -209,18 +202,4 @@ func TestTable(t *testing.T) {
 	for name := range table {
 		t.Errorf("%s names %s, which is no broken adapter; remove its lines", tableFile, name)
 	}
-}
-
-// failures returns the runtimes and checks that a broken adapter names, sorted.
-func failures(a broken.Adapter) []string {
-	var out []string
-	for _, ref := range references() {
-		for _, id := range a.Fails {
-			if runtime := ref.Runtime(); (a.Runtime == "" || a.Runtime == runtime) && (a.Only[id] == "" || a.Only[id] == runtime) {
-				out = append(out, runtime+" "+id)
-			}
-		}
-	}
-	slices.Sort(out)
-	return out
 }

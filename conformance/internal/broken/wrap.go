@@ -1,11 +1,11 @@
 // Package broken offers the machinery of broken adapters, which prove that the
 // checks catch defects.
 //
-// A broken adapter is the reference with one mutation of at most 15 lines, and names
-// exactly the checks that it fails. Each is in the folder of the check that it proves,
-// such as checks/text/once_broken.go. testdata/matrix.txt lists the cheapest run in which
-// each fails each of its checks. TestMatrix runs those; with TURNSPEC_MATRIX=whole it runs
-// all broken adapters on many scenarios with all faults.
+// A broken adapter is the reference with one mutation of at most 15 lines, and names the
+// check that it proves. It is in the folder of that check, such as
+// checks/text/once_broken.go. testdata/matrix.txt lists all checks that each fails, with the
+// cheapest run in which it does. TestMatrix runs those, and with -update writes the table;
+// with TURNSPEC_MATRIX=whole it runs all broken adapters on many scenarios with all faults.
 package broken
 
 import (
@@ -22,14 +22,12 @@ import (
 
 // Adapter is the reference with one mutation.
 type Adapter struct {
-	Name     string   // short name of the defect
-	Sentence string   // the defect as a bug report would describe it
-	Fails    []string // all checks that it fails on any runtime
+	Name     string // short name of the defect
+	Sentence string // the defect as a bug report would describe it
+	Proves   string // the check that it proves; Fails returns the others that see the defect
 	// Runtime is the only runtime whose wire shows the defect, and Why the reason. Both
 	// are "" if all runtimes show it.
 	Runtime, Why string
-	// Only names, for checks in Fails, the only runtime on which it fails them.
-	Only map[string]string
 
 	Mutation
 }

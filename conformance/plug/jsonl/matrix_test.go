@@ -152,7 +152,7 @@ func matrixAdapters() []broken.Adapter {
 // with the one fault that shows it. It leaves out checks that need virtual time.
 func failedInGo(t *testing.T, a broken.Adapter) map[string][]attempt {
 	t.Helper()
-	cs, err := checks.Named(a.Fails...)
+	cs, err := checks.Named(a.Fails()...)
 	if err != nil {
 		t.Fatal(err)
 	}
