@@ -228,6 +228,36 @@ func TestUnpacked(t *testing.T) {
 	g.Expect(output(t, dir, "deb/usr/bin/turnspec", "--version")).To(HavePrefix(wantVersion(t)))
 }
 
+// TestEmptyRoot runs what the archive and the Debian package hold in a root that holds nothing
+// else, as an image without a distribution has it: no loader, no certificates, no folder for
+// temporary files, no network.
+func TestEmptyRoot(t *testing.T) {
+	of := ours(t)
+	if of.OS != "linux" {
+		t.Skip("only Linux can give a process another root without rights")
+	}
+	for name, unpack := range map[string]struct {
+		command []string
+		program string
+	}{
+		"archive": {[]string{"tar", "-xzf", one(t, "turnspec_*_"+of.OS+"_"+of.Arch+".tar.gz")}, "/turnspec"},
+		"deb":     {[]string{"dpkg-deb", "-x", one(t, "turnspec_*_"+of.Arch+".deb"), "."}, "/usr/bin/turnspec"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			root := t.TempDir()
+			output(t, root, unpack.command[0], unpack.command[1:]...)
+			inRoot := func(args ...string) string {
+				return output(t, root, "unshare", slices.Concat([]string{"--map-root-user", "--net", "--root=" + root, unpack.program}, args)...)
+			}
+			g.Expect(inRoot("--version")).To(HavePrefix(wantVersion(t)))
+			g.Expect(inRoot("demo")).To(ContainSubstring("FAIL"))
+			g.Expect(inRoot("run", "--case", "codex/0.169.0/text/plain")).To(ContainSubstring("1 cases"))
+		})
+	}
+}
+
 // The program contains the same corpus as the sources, and each module of the program
 // is in its list.
 func TestContents(t *testing.T) {
