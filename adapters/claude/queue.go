@@ -79,11 +79,12 @@ func (m *messageQueue) waitingIDs() []string {
 
 // takeForTurn removes and returns the messages of the turn that begins. Without
 // lifecycles these are the messages that were echoed, and the next one: of
-// messages that it merges, the runtime echoes all but the last before the turn.
-func (m *messageQueue) takeForTurn() []queuedMessage {
+// messages that it merges, the runtime echoes all but the last before the turn. If
+// onlyEchoed is set, these are the messages that were echoed.
+func (m *messageQueue) takeForTurn(onlyEchoed bool) []queuedMessage {
 	taken := m.started
 	m.started = nil
-	if m.hasLifecycle || len(m.waiting) == 0 {
+	if m.hasLifecycle || len(m.waiting) == 0 || onlyEchoed && len(taken) == 0 {
 		return taken
 	}
 	next := 0

@@ -39,12 +39,17 @@ func (t *translator) lineScope(ln *line) *ledger.Scope {
 	return nil
 }
 
-// startTurn starts a turn, if none runs.
+// startTurn starts a turn, if none runs. Without lifecycles a turn after the end of a task is about
+// the task, and not about the message that waits: its echo would follow.
 func (t *translator) startTurn() {
 	if t.l.Turn() != nil {
 		return
 	}
-	taken := t.queue.takeForTurn()
+	t.startTurnWith(t.queue.takeForTurn(t.turn.taskEnded))
+}
+
+// startTurnWith starts a turn that takes messages.
+func (t *translator) startTurnWith(taken []queuedMessage) {
 	cause := event.CauseUser
 	if len(taken) == 0 && (t.live != nil || t.queue.hasLifecycle || t.turn.taskEnded) {
 		cause = event.CauseTask
@@ -131,6 +136,13 @@ func (t *translator) handleResult(ln *line) {
 		t.turn.lastResult = ln.UUID
 		t.l.Error(event.Error{Message: errorText(ln), Code: event.ErrorInvalid})
 		return
+	}
+	if ln.Origin.ofNotification() && t.l.Turn() == nil {
+		if ln.Result == "" && !ln.IsError {
+			t.turn.lastResult, t.turn.taskEnded = ln.UUID, false
+			return // nothing was said: the model was not asked
+		}
+		t.startTurnWith(nil)
 	}
 	s := t.lineScope(ln)
 	if s == nil {

@@ -66,6 +66,7 @@ type line struct {
 	Usage          *usage     `json:"usage"`
 	ModelUsage     modelUsage `json:"modelUsage"`
 	APIErrorStatus *float64   `json:"api_error_status"`
+	Origin         origin     `json:"origin"`
 
 	// system
 	Model           text         `json:"model"`
@@ -99,6 +100,26 @@ type line struct {
 	// tool_progress
 	Elapsed float64 `json:"elapsed_time_seconds"`
 }
+
+// origin is why a turn ran that no message of the client began.
+type origin struct {
+	Kind text `json:"kind"`
+}
+
+// UnmarshalJSONFrom accepts an object or a string.
+func (o *origin) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	switch d.PeekKind() {
+	case '{':
+		type plain origin
+		return json.UnmarshalDecode(d, (*plain)(o))
+	case '"':
+		return json.UnmarshalDecode(d, &o.Kind)
+	}
+	return d.SkipValue()
+}
+
+// ofNotification reports whether the turn answered the notification of a task.
+func (o origin) ofNotification() bool { return o.Kind == "task-notification" }
 
 // message is the message of assistant and user lines. In some system lines it
 // is a string.
