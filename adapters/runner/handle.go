@@ -75,6 +75,7 @@ func (r *runner) handleInterrupt(c command) {
 		return
 	}
 	r.stopping++
+	r.sent = "" // it may be stopped before a turn takes it
 	go r.reporting(c.Type, func(ctx context.Context) error { return r.session.Stop(ctx) }, func(error) {
 		r.stopping--
 		r.sendNext()

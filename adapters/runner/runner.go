@@ -75,7 +75,8 @@ type runner struct {
 	queued   []string // by the runtime
 	written  []string // the last message_queue
 	messages int
-	busy     bool // a turn runs, or a message is being sent
+	busy     bool   // a turn runs, or a message was sent and its turn has not ended
+	sent     string // the id of a message that was sent and that no turn has taken
 	stopping int  // interrupts that are being carried out
 	flushing bool // flushLater has set a timer
 	draining bool // the input has ended, or stop came: end when idle
@@ -240,6 +241,13 @@ func (r *runner) handleEvent(e event.Event) {
 	switch d := e.Data.(type) {
 	case event.TurnStart:
 		r.busy = true
+		if d.Cause == event.CauseUser || slices.Contains(d.MessageIDs, r.sent) {
+			r.sent = ""
+		}
+	case event.UserMessage:
+		if d.MessageID == r.sent {
+			r.sent = ""
+		}
 	case event.PermissionRequest:
 		r.await(d.RequestID, adapters.Answer{Decision: event.DecisionDeny, Message: "Nobody answered in time.", By: event.ByPolicy})
 	case event.Interrupt:
@@ -273,9 +281,10 @@ func (r *runner) flushLater() {
 	})
 }
 
-// turnEnded sends the next message.
+// turnEnded sends the next message. A turn that the runtime began by itself may come before that
+// of the message that was sent.
 func (r *runner) turnEnded() {
-	r.busy = false
+	r.busy = r.sent != ""
 	r.sendNext()
 	r.writeQueue()
 }
@@ -287,9 +296,10 @@ func (r *runner) sendNext() {
 	}
 	m := r.queue[0]
 	r.queue = r.queue[1:]
-	r.busy = true
+	r.busy, r.sent = true, m.ID
 	r.do("message", func(ctx context.Context) error { return r.session.Send(ctx, m) }, func(err error) {
 		if err != nil {
+			r.sent = ""
 			r.turnEnded()
 		}
 	})

@@ -43,8 +43,8 @@ type turn struct {
 
 // Translate returns the messages that an event becomes.
 func (t *Translator) Translate(e event.Event) []Message {
-	if t.gone && !endsSomething(e) {
-		return nil
+	if t.gone && (!endsSomething(e) || t.turn.begun.IsZero() && e.Turn != 0 && endsTurn(e)) {
+		return nil // the end of a turn that began later too
 	}
 	switch d := e.Data.(type) {
 	case event.Delta:
@@ -72,6 +72,15 @@ func (t *Translator) Translate(e event.Event) []Message {
 		return t.aside(e) // they come at any time, and do not end a paragraph
 	}
 	return append(t.Flush(), t.act(e)...)
+}
+
+// endsTurn reports whether an event ends its turn.
+func endsTurn(e event.Event) bool {
+	switch e.Data.(type) {
+	case event.Done, event.Error:
+		return true
+	}
+	return false
 }
 
 // endsSomething reports whether an event ends a turn, a sub-agent or the session.
