@@ -77,10 +77,10 @@ type runner struct {
 	messages int
 	busy     bool   // a turn runs, or a message was sent and its turn has not ended
 	sent     string // the id of a message that was sent and that no turn has taken
-	stopping int  // interrupts that are being carried out
-	flushing bool // flushLater has set a timer
-	draining bool // the input has ended, or stop came: end when idle
-	failed   bool // the session ended with an error
+	stopping int    // interrupts that are being carried out
+	flushing bool   // flushLater has set a timer
+	draining bool   // the input has ended, or stop came: end when idle
+	failed   bool   // the session ended with an error
 }
 
 func (r *runner) write(all ...message.Message) {
