@@ -64,10 +64,9 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 			if err != nil {
 				return err
 			}
-			setStartLimit(s, limit)
 			ctx, stop := interruptible(cmd)
 			defer stop()
-			r, err := performed(ctx, s, rec)
+			r, err := smokeTest(ctx, s, rec, limit)
 			if err != nil {
 				return err
 			}

@@ -93,7 +93,8 @@ with optional subject: and link: lines, and an empty line between two entries;
 --write-known creates such a file. A line "flaky: yes" is for a failure that comes and
 goes: the entry may match nothing, and --fail-on-flaky does not concern it.
 
-Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
+Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run, because
+the program fails the smoke test for example.`,
 		Example: `  turnspec run
   turnspec run --case 'permission/*' --check permission -v
   turnspec run --runtime codex --check text.once --json
@@ -244,19 +245,21 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	ctx, stop := interruptible(cmd)
 	defer stop()
 	var rep *conformance.Report
-	connected := true
+	unconnected := "" // what the smoke test printed
 	if f.external() {
-		rep, err = connect(ctx, cfg, cfg.Subjects[0], f.startLimit, f.smokeCommand())
-		connected = rep == nil
+		unconnected, rep, err = connect(ctx, cfg, cfg.Subjects[0], f.version(), f.startLimit)
 	}
 	switch {
-	case err != nil || !connected:
+	case err != nil || unconnected != "":
 	case slices.Contains(cfg.Tiers, conformance.TierLive):
 		rep, err = runLive(ctx, cmd.ErrOrStderr(), cfg, f.version())
 	default:
 		rep, err = runner.Run(ctx, cfg)
 	}
 	wipe()
+	if unconnected != "" {
+		return f.showUnconnected(cmd, cfg, unconnected, rep)
+	}
 	if err == nil && len(rep.Results) == 0 && !cfg.Shard.Partial() {
 		err = errors.New("no check ran: none of the chosen checks runs in the chosen tiers; `turnspec explain CHECK` lists its tiers")
 	}
@@ -275,14 +278,6 @@ func suite(cmd *cobra.Command, f runFlags) error {
 		}
 		return err
 	}
-	if !connected {
-		fmt.Fprintf(cmd.ErrOrStderr(), "the subject %s did not get through one turn of text, so the suite was not run; `%s` shows each line\n",
-			cfg.Subjects[0].Name(), f.smokeCommand())
-		if f.known.to != "" {
-			fmt.Fprintf(cmd.ErrOrStderr(), "--write-known: %s was not written, because the suite was not run\n", f.known.to)
-		}
-		return f.out.show(cmd, d)
-	}
 	if err := f.known.write(d); err != nil {
 		return err
 	}
@@ -290,6 +285,27 @@ func suite(cmd *cobra.Command, f runFlags) error {
 		return err // without a cache, only --last-failed is missing
 	}
 	return f.out.show(cmd, d)
+}
+
+// showUnconnected shows what the smoke test of a subject printed, and writes the reports if there
+// is a report of its failure. It returns the exit code of a suite that could not run.
+func (f runFlags) showUnconnected(cmd *cobra.Command, cfg conformance.Config, text string, rep *conformance.Report) error {
+	errOut := cmd.ErrOrStderr()
+	fmt.Fprintf(errOut, "turnspec: the subject %s is not connected: it fails the smoke test, so the suite was not run\n%s`%s` shows each line\n",
+		cfg.Subjects[0].Name(), text, f.smokeCommand())
+	if f.known.to != "" {
+		fmt.Fprintf(errOut, "--write-known: %s was not written, because the suite was not run\n", f.known.to)
+	}
+	if rep != nil {
+		about, err := f.about(cmd, cfg)
+		if err == nil {
+			err = f.out.show(cmd, report.New(rep, about))
+		}
+		if err != nil && !errors.Is(err, errFailed) {
+			return err
+		}
+	}
+	return exitError(exitUsage)
 }
 
 // about describes the run, for the report. Only a report contains the corpus's checksum, so
