@@ -75,6 +75,9 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 	return cmd
 }
 
+// smokeLines is how many lines of the protocol a smoke test prints: a program may write without end.
+const smokeLines = 2000
+
 func startLimitFlag(cmd *cobra.Command, limit *time.Duration) {
 	cmd.Flags().DurationVar(limit, "start-limit", defaultStartLimit, "how long the program may take for its first line in the smoke test")
 }
@@ -120,9 +123,13 @@ func smoke(ctx context.Context, out io.Writer, runtime, of, shown string, limit 
 		return err
 	}
 	var mu sync.Mutex
+	lines := 0
 	show := func(in bool, text string) {
 		mu.Lock()
 		defer mu.Unlock()
+		if lines++; lines > smokeLines {
+			return
+		}
 		arrow := "<"
 		if in {
 			arrow = ">"
@@ -140,6 +147,9 @@ func smoke(ctx context.Context, out io.Writer, runtime, of, shown string, limit 
 	}
 	mu.Lock() // a program that was killed may still be read
 	defer mu.Unlock()
+	if lines > smokeLines {
+		fmt.Fprintf(out, "… %d further lines are not shown\n", lines-smokeLines)
+	}
 	fmt.Fprintln(out)
 	if of != "" {
 		return printTrace(out, r, fmt.Sprintf("turnspec run --runtime %s --case %s %s", name, rec.Case.ID, flag))

@@ -133,7 +133,7 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 			return n, err
 		}
 		for _, place := range j.placesOf(cfg, plain.Scenario, op) {
-			if j.ended != nil && j.ended() {
+			if j.context().Err() != nil {
 				return n, nil
 			}
 			f := op.Apply(c, place)

@@ -40,8 +40,7 @@ type Job struct {
 	// unsupported is set to true if the subject does not support what the case needs, so
 	// that no fault was tried; nil: it is not needed.
 	unsupported *bool
-	// ended reports that the run was interrupted; nil: it cannot be.
-	ended func() bool
+	ctx         context.Context // ends when the run is interrupted; nil: it cannot be
 }
 
 // Jobs returns the jobs of the configuration, in the order of the corpus. A shard
@@ -130,7 +129,7 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 	unsupported := make([]bool, len(jobs))
 	do := func(i int) (err error) {
 		jobs[i].unsupported = &unsupported[i]
-		jobs[i].ended = func() bool { return ctx.Err() != nil }
+		jobs[i].ctx = ctx
 		rs, n, err := Do(cfg, jobs[i])
 		if ctx.Err() == nil { // else it may have left out faults
 			results[i], faultRuns[i] = rs, n
@@ -248,7 +247,7 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 		began := time.Now()
 		var r *conformance.Run
 		if external {
-			r = perform.Process(j.Subject, withLimits(rec, f, plain, again), f)
+			r = perform.Process(j.context(), j.Subject, withLimits(rec, f, plain, again), f)
 		} else {
 			r = perform.Virtual(j.Subject, rec, f)
 			hung = hung || r.Hang != ""
@@ -275,7 +274,7 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 	for _, x := range judged {
 		out = append(out, x.conclude(plain))
 	}
-	if external && !cfg.SingleTry && (j.ended == nil || !j.ended()) {
+	if external && !cfg.SingleTry && j.context().Err() == nil {
 		again = true
 		retryFailures(cfg, plain, out, replay)
 	}
@@ -288,6 +287,13 @@ func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance
 		}
 	}
 	return out, n, hung, nil
+}
+
+func (j Job) context() context.Context {
+	if j.ctx == nil {
+		return context.Background()
+	}
+	return j.ctx
 }
 
 // recording returns the recording of the job. It loads it if the job was made

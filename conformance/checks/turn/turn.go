@@ -8,10 +8,10 @@ import (
 
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
-	return []*conformance.Check{NotBeforeEnd, ErrorIsError, RetryIsNotError, ActivityFirst, Steer, Files, ChildEndIsNotParentEnd, Queued, Unprompted, StopIdempotent, AfterStop, OneTerminal, NothingAfterTerminal, Stop, CrashEnds, StallEnds, RetriesEnd, LostEnd, LongEnd, SlowContinues, Refused, ErrorWords, EndStated, UserMessages, ProviderID, Compaction, Notices, Queue}
+	return []*conformance.Check{NotBeforeEnd, ErrorIsError, RetryIsNotError, ActivityFirst, Steer, Files, ChildEndIsNotParentEnd, Queued, Unprompted, StopIdempotent, AfterStop, OneTerminal, NothingAfterTerminal, Stop, CrashEnds, StallEnds, RetriesEnd, LostEnd, LongEnd, SlowContinues, Refused, ErrorWords, EndStated, UserMessages, ProviderID, Compaction, Notices, Queue, WithinBudget}
 }
 
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
-	return []broken.Adapter{looksDead, allTextIsTheFirstTurns, staysStopped, endsWithTheChild, crashWithoutItsCode, finishesAtACrash, hidesACrash, leavesTextOpenAtACrash, takesTextBackAtACrash, tellsACrashLate, failsWell, textAlone, losesTheFolder, takesALostEndForAGoodOne, waitsForASkippedEnd, endsWithTheWords, usageAfterTheEnd, endsTwice, losesTheEnd, losesWhatWaited, givesUpAtARetry, takesThoughtForDeath, waitsForEver, stoppedToolsFail, stopsSlowly, stopsOnce, givesUpATool, beginsByItself, endsAtAnyEnd, hidesTheReason, blamesTheNetwork, countsInSeconds, speaksForTheUser, losesTheAttachments, numbersItsTurns, compactsForEver, retriesInSilence, hidesTheQueue}
+	return []broken.Adapter{looksDead, allTextIsTheFirstTurns, staysStopped, endsWithTheChild, crashWithoutItsCode, finishesAtACrash, hidesACrash, leavesTextOpenAtACrash, takesTextBackAtACrash, tellsACrashLate, failsWell, textAlone, losesTheFolder, takesALostEndForAGoodOne, waitsForASkippedEnd, endsWithTheWords, usageAfterTheEnd, endsTwice, losesTheEnd, losesWhatWaited, givesUpAtARetry, takesThoughtForDeath, waitsForEver, stoppedToolsFail, stopsSlowly, stopsOnce, givesUpATool, beginsByItself, endsAtAnyEnd, hidesTheReason, blamesTheNetwork, countsInSeconds, speaksForTheUser, losesTheAttachments, numbersItsTurns, compactsForEver, retriesInSilence, hidesTheQueue, neverStops, repeatsMegabytes}
 }

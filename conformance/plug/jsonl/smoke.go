@@ -1,6 +1,7 @@
 package jsonl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,7 +28,7 @@ const SmokeScenario = "text/plain"
 // opens, takes a message, reports the turn and its text, and closes. The result
 // ends with the first step that failed. c is a recording of SmokeScenario.
 func Smoke(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case, life *fixtures.ReadReplies) []Step {
-	return Connection(perform.Process(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil))
+	return Connection(perform.Process(context.Background(), s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil))
 }
 
 // Connection judges the run of a smoke test.
