@@ -209,6 +209,8 @@ func collectSeldom() {
 const mostExhaustive = 100
 
 func suite(cmd *cobra.Command, f runFlags) error {
+	ctx, stop := interruptible(cmd)
+	defer stop()
 	if !f.external() { // else the time goes into waiting, and a program may emit much
 		collectSeldom()
 	}
@@ -244,8 +246,6 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	if f.external() {
 		cfg.Judged = newEarly(cmd.ErrOrStderr(), wipe).add
 	}
-	ctx, stop := interruptible(cmd)
-	defer stop()
 	var rep *conformance.Report
 	unconnected := "" // what the smoke test printed
 	if f.external() {

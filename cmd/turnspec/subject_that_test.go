@@ -8,13 +8,22 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
 // subjectThat runs as a subject with the defect that its argument names.
 func subjectThat() {
 	line := func(text string) { fmt.Println(text) }
+	if dir := os.Getenv("PIDS"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(os.Getpid())), nil, 0o600); err != nil {
+			panic(err)
+		}
+	}
 	switch os.Args[1] {
 	case "exits-at-once":
 		fmt.Fprintln(os.Stderr, "no licence")
@@ -75,6 +84,33 @@ func subjectThat() {
 				startRuntime(open)
 			case "send":
 				line(`{"event":{"type":"turn_start","turn":1,"data":{"cause":"user","message_ids":["m1"]}}}`)
+			}
+		})
+	case "never-stops":
+		signal.Ignore(syscall.SIGTERM, os.Interrupt)
+		replyToAll(func(do string, open []string) {
+			switch do {
+			case "open":
+				startRuntime(open)
+			case "send":
+				line(`{"event":{"type":"turn_start","turn":1,"data":{"cause":"user","message_ids":["m1"]}}}`)
+				go func() {
+					for {
+						line(`{"event":{"type":"delta","turn":1,"data":{"text":"x","message_id":"1","block_id":"1"}}}`)
+					}
+				}()
+			}
+		})
+	case "repeats-megabytes":
+		replyToAll(func(do string, open []string) {
+			switch do {
+			case "open":
+				startRuntime(open)
+			case "send":
+				line(`{"event":{"type":"turn_start","turn":1,"data":{"cause":"user","message_ids":["m1"]}}}`)
+				for range 1 << 10 {
+					line(`{"event":{"type":"delta","turn":1,"data":{"text":"` + strings.Repeat("x", 1<<20) + `","message_id":"1","block_id":"1"}}}`)
+				}
 			}
 		})
 	case "exits-in-mid-turn":
