@@ -38,7 +38,7 @@ type budget struct {
 // playedBytes is how much of the wire was counted for the limits of a step.
 type playedBytes struct{ lines, bytes int }
 
-// errAborted is the error of a step that could not end because the play was ended.
+// errAborted is the error of a program that was to be started after the play was ended.
 var errAborted = errors.New("the play was ended")
 
 // beginBudget begins the budget of a step.
@@ -154,8 +154,8 @@ func (d *director) endAborted() {
 	}
 }
 
-// waitAborted waits for a call to return after the play was ended.
-func (d *director) waitAborted(done <-chan struct{}) bool {
+// waitAborted waits for a call to return after the play was ended, but not for ever.
+func (d *director) waitAborted(done <-chan struct{}) {
 	limit := abortGrace
 	if d.run.Tier == conformance.TierWitness {
 		limit = d.env.stepLimit()
@@ -165,11 +165,10 @@ func (d *director) waitAborted(done <-chan struct{}) bool {
 	for pause := time.Microsecond; !d.env.runUntil(done); pause = min(2*pause, abortGrace) {
 		select {
 		case <-done:
-			return true
+			return
 		case <-deadline.C:
-			return false
+			return
 		case <-time.After(pause):
 		}
 	}
-	return true
 }

@@ -327,10 +327,11 @@ func (d *director) callWithin(ctx context.Context, sess adapters.Session, s fixt
 		return err
 	}
 	if d.isAborted() {
-		if cancel(); d.waitAborted(done) {
-			return err
-		}
-		return errAborted
+		cancel()
+		d.waitAborted(done)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.abortErr
 	}
 	if ctx.Err() != nil { // the whole run is cancelled
 		if d.env.runUntil(done) {
