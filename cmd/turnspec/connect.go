@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/session"
+	"github.com/turnspec/turnspec/conformance/checks/turn"
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
@@ -113,7 +114,11 @@ func connect(ctx context.Context, cfg conformance.Config, s conformance.Subject,
 	if !strings.Contains(r.Hang, "stderr: ") {
 		r.Hang += programOutput(r, last)
 	}
-	rep := &conformance.Report{Results: []conformance.Result{judge.Apply(session.Returns, &conformance.Trial{Run: r}, conformance.TierProcess)}, Cases: 1}
+	check := session.Returns
+	if r.OverBudget != "" {
+		check = turn.WithinBudget
+	}
+	rep := &conformance.Report{Results: []conformance.Result{judge.Apply(check, &conformance.Trial{Run: r}, conformance.TierProcess)}, Cases: 1}
 	if rep.KnownFailures, err = runner.ApplyKnownFailures(cfg, rep.Results); err != nil {
 		return "", nil, err
 	}

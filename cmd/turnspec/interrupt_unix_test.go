@@ -45,7 +45,7 @@ func TestSignalEndsSubject(t *testing.T) {
 	} {
 		t.Run(x.command+" "+x.subject[len(x.subject)-1], func(t *testing.T) {
 			t.Parallel()
-			temp, err := os.MkdirTemp("", "signal") // the path of a socket is short
+			temp, err := os.MkdirTemp("", "signal") //nolint:usetesting // the path of a socket must be short
 			if err != nil {
 				t.Fatal(err)
 			}

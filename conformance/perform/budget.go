@@ -18,7 +18,7 @@ import (
 const (
 	budgetEvents  = 10_000   // at least; calls of tools and hooks count as events
 	eventsPerLine = 20       // of what the stand-in has played
-	budgetBytes   = 32 << 20 // at least, as event.Event.Size counts
+	budgetBytes   = 16 << 20 // at least, as event.Event.Size counts
 	bytesPerByte  = 4        // of what the stand-in has played
 	// budgetTime is how long events may come after the runtime has written its last line. In
 	// virtual time there is no such limit: time that passes costs nothing, and events count.
@@ -61,7 +61,7 @@ func (d *director) spend(size int) bool {
 	maxEvents, maxBytes := max(budgetEvents, eventsPerLine*b.played.lines), max(budgetBytes, bytesPerByte*b.played.bytes)
 	took := time.Since(b.began)
 	limit := d.timeLimit()
-	what := ""
+	var what string
 	switch {
 	case b.events > maxEvents:
 		what = fmt.Sprintf("%d events, of at most %d", b.events, maxEvents)

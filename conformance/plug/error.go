@@ -100,15 +100,15 @@ func (r *RefusalError) Unwrap() error { return r.Err }
 // AsUnsupported returns the refusal as an error that wraps conformance.ErrDeclaredUnsupported,
 // with the reason as its text.
 func (r *RefusalError) AsUnsupported(reason string) error {
-	return refusedAsUnsupported{unsupportedError(reason), r}
+	return unsupportedRefusalError{unsupportedError(reason), r}
 }
 
-type refusedAsUnsupported struct {
+type unsupportedRefusalError struct {
 	unsupportedError
 	refusal *RefusalError
 }
 
-func (r refusedAsUnsupported) Unwrap() []error { return []error{r.unsupportedError, r.refusal} }
+func (r unsupportedRefusalError) Unwrap() []error { return []error{r.unsupportedError, r.refusal} }
 
 // EventCode returns the code of a failed open. It is "" if package event does not
 // have the program's code; a check reports that.

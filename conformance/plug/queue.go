@@ -11,7 +11,7 @@ import (
 // pendingBytes is how many bytes of events a queue takes at once, and pendingTime how long
 // adding one more may then take.
 const (
-	pendingBytes = 16 << 20
+	pendingBytes = 8 << 20
 	pendingTime  = time.Second
 )
 
