@@ -145,7 +145,8 @@ func interruptCode() int {
 
 // interruptible returns the command's context, canceled by ^C or SIGTERM. If the command has not
 // ended after half of interruptLimit, the processes that it has started are killed, and after all
-// of it the program exits. Another signal ends each wait. Commands that only stream do not use it: there ^C ends the program at once.
+// of it the program exits. Another signal ends each wait. Commands that only stream do not use
+// it: there ^C ends the program at once.
 func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	signals := make(chan os.Signal, 2)

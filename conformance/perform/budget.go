@@ -20,15 +20,17 @@ const (
 	eventsPerLine = 20       // of what the stand-in has played
 	budgetBytes   = 16 << 20 // at least, as event.Event.Size counts
 	bytesPerByte  = 4        // of what the stand-in has played
-	// budgetTime is how long events may come after the runtime has written its last line. In
-	// virtual time there is no such limit: time that passes costs nothing, and events count.
+	// budgetTime is how long events may come, beside the time that the stand-in takes to play. It
+	// begins again after a pause of idleTime, as in a call that takes long. In virtual time there
+	// is no such limit: time that passes costs nothing, and events count.
 	budgetTime = 30 * time.Second
 )
 
 // budget counts what the subject emits in a step. The director's mu guards it.
 type budget struct {
 	step   fixtures.Step
-	began  time.Time
+	began  time.Time // of the time that is limited
+	moved  time.Time // the last event, or other move
 	events int
 	bytes  int
 	played playedBytes
@@ -45,12 +47,26 @@ var errAborted = errors.New("the play was ended")
 func (d *director) beginBudget(s fixtures.Step) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.budget = budget{step: s, began: time.Now(), played: d.budget.played, paused: d.env.playTime()}
+	now := time.Now()
+	d.budget = budget{step: s, began: now, moved: now, played: d.budget.played, paused: d.env.playTime()}
+}
+
+// move records that something moved, and returns for how long things have been moving.
+func (b *budget) move() time.Duration {
+	now := time.Now()
+	if now.Sub(b.moved) >= idleTime {
+		b.began = now
+	}
+	b.moved = now
+	return now.Sub(b.began)
 }
 
 // spend counts an event, or a call, of so many bytes. It reports false, and ends the play, if the
 // step exceeds its budget. It is called with mu held.
 func (d *director) spend(size int) bool {
+	if d.finished || d.abortErr != nil {
+		return false
+	}
 	b := &d.budget
 	b.events++
 	b.bytes += size
@@ -59,7 +75,7 @@ func (d *director) spend(size int) bool {
 	}
 	b.played.lines = len(d.run.Played)
 	maxEvents, maxBytes := max(budgetEvents, eventsPerLine*b.played.lines), max(budgetBytes, bytesPerByte*b.played.bytes)
-	took := time.Since(b.began)
+	took := b.move()
 	limit := d.timeLimit()
 	var what string
 	switch {
@@ -95,7 +111,7 @@ func (d *director) timeLimit() time.Duration {
 func (d *director) spendTime() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if limit := d.timeLimit(); limit > 0 && time.Since(d.budget.began) > limit {
+	if limit := d.timeLimit(); limit > 0 && d.budget.move() > limit {
 		d.budget.events--
 		d.spend(0)
 	}

@@ -31,6 +31,7 @@ func TestBudgetOfStep(t *testing.T) {
 		size   int
 		pauses time.Duration // of the lines that are played in the step
 		after  time.Duration
+		silent time.Duration
 		want   string // "": it is within the budget
 	}{
 		"10,000 events":              {events: budgetEvents},
@@ -41,6 +42,7 @@ func TestBudgetOfStep(t *testing.T) {
 		"33 MiB of a line of 10 MiB": {played: []conformance.PlayedLine{line(10 << 20)}, events: 33, size: 1 << 20},
 		"30 seconds":                 {events: 1, after: budgetTime},
 		"31 seconds":                 {events: 1, after: budgetTime + time.Second, want: "events still come after 31s, of at most 30s"},
+		"31 seconds, and a pause":    {events: 1, after: budgetTime, silent: idleTime},
 		"31 seconds, with pauses":    {events: 1, after: budgetTime + time.Second, pauses: time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +59,11 @@ func TestBudgetOfStep(t *testing.T) {
 				}
 				d.beginBudget(step)
 				env.took = x.pauses
-				time.Sleep(x.after)
+				for range int(x.after / time.Second) {
+					time.Sleep(time.Second)
+					d.spendTime()
+				}
+				time.Sleep(x.silent)
 				for range x.events {
 					d.spend(x.size)
 				}
