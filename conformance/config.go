@@ -58,6 +58,10 @@ type Config struct {
 	// InProcess keeps package suite from running cases in worker processes. A debugger,
 	// a coverage profile and the race detector see only the test's own process.
 	InProcess bool
+	// TimeBudget is how long the cases and faults of subjects that run in real time may take; 0: as
+	// long as they do. Cases and faults that have not begun by then are not tried:
+	// Report.LeftOut counts them. Cases come before faults.
+	TimeBudget time.Duration
 	// RealTimeLimit is how long, in real time, a replay in virtual time may take; 0: two
 	// minutes. It takes milliseconds, unless the subject spins.
 	RealTimeLimit time.Duration
@@ -65,10 +69,11 @@ type Config struct {
 	// concurrent use.
 	Timing func(Timing)
 	// Judged is called with the results of each case, by one goroutine at a time. The first
-	// cases are one of each topic. A case whose faults change later is judged again without
-	// a call.
+	// cases are one of each topic. In real time the results of each case without a fault come
+	// first, for all cases, and then those with faults of the cases that have some.
 	Judged func(done, total int, results []Result)
-	// Progress is called after each case, by one goroutine at a time.
+	// Progress is called after each case, by one goroutine at a time. In real time done and total
+	// count the cases without faults, and then those with faults, which id says then.
 	Progress func(done, total int, id string)
 }
 
@@ -86,8 +91,19 @@ type Report struct {
 	// Interrupted reports that the run ended before all cases were done. Cases is then how
 	// many were.
 	Interrupted bool
+	// LeftOut is what was not tried because Config.TimeBudget had passed.
+	LeftOut     LeftOut
 	FailOnFlaky bool // of the configuration
 }
+
+// LeftOut counts what a run did not try.
+type LeftOut struct {
+	Cases  int // without any run
+	Faults int // runs with a fault, of cases that were tried without
+}
+
+// Any reports whether something was left out.
+func (l LeftOut) Any() bool { return l != LeftOut{} }
 
 // Timing is how long a run took, in real time. A run in virtual time takes milliseconds,
 // unless the subject spins or hangs.
@@ -108,9 +124,9 @@ func (r *Report) Failed() bool {
 }
 
 // Stale returns the known failures that do not fail any more. It is empty for a
-// shard, because only a whole run can determine that.
+// shard, and if something was left out, because only a whole run can determine that.
 func (r *Report) Stale() []KnownFailureUse {
-	if r.Shard.Partial() {
+	if r.Shard.Partial() || r.LeftOut.Any() {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(r.KnownFailures), func(u KnownFailureUse) bool { return u.Stale() == "" })
@@ -132,6 +148,9 @@ func Match(glob, id string) bool {
 
 // Tier reports whether the config asks for a tier.
 func (cfg Config) Tier(t Tier) bool { return len(cfg.Tiers) == 0 || slices.Contains(cfg.Tiers, t) }
+
+// TimeIsOver is the reason of a verdict NotTried if Config.TimeBudget had passed.
+const TimeIsOver = "the time for the run was over; --full tries everything"
 
 // TriedElsewhere is the reason of a verdict NotTried of a check whose faults are tried on other
 // cases of the run.

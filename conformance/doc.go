@@ -127,6 +127,14 @@
 // Config.Isolate cases run in worker processes; such a panic is then the verdict of
 // one case.
 //
+// # Budgets
+//
+// What a subject may emit in a step of the client is bounded, also while events keep coming: 10,000
+// events, or 20 for each line that the stand-in has played if that is more; 16 MiB, or 4 bytes for
+// each byte of those lines; and in real time 30 seconds after what the stand-in takes to play. A
+// subject that exceeds one ends the run, and turn.within-budget fails. Package perform
+// (budget.go) has the numbers.
+//
 // # After the end
 //
 // After a session was closed, or ended because of a fault, the suite calls Send,

@@ -56,6 +56,13 @@ type ProtocolChecker interface {
 	ProtocolError() error // nil if there was none
 }
 
+// Aborter is a Session that can be ended at once.
+type Aborter interface {
+	// Abort ends the session and its program because of why, which ProtocolError then returns. It
+	// closes Events, and does not wait.
+	Abort(why error)
+}
+
 // LimitTaker is a Session whose subject may take limits.
 type LimitTaker interface {
 	TakesLimits() bool

@@ -99,6 +99,10 @@ type Run struct {
 	Took  time.Duration // of a run in real time
 	Waits []Wait        // in real time, for what the subject did not emit
 
+	// OverBudget is how the subject exceeded the budget of a step, which ended the run; "": it did
+	// not.
+	OverBudget string
+
 	Hang    string // why the run did not finish, or ""
 	Harness string // why the harness could not perform the scenario, or ""
 	// ClosedAfterKill: the session did not end by itself when its process was killed, so

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -69,6 +70,53 @@ func (e Event) Terminal() bool {
 		return true
 	}
 	return false
+}
+
+// Size returns about how many bytes the event takes in memory.
+func (e Event) Size() int {
+	const envelope = 256
+	switch d := e.Data.(type) { // those that a stream has many of
+	case nil:
+		return envelope
+	case Delta:
+		return envelope + len(d.Text)
+	case Thinking:
+		return envelope + len(d.Text)
+	case ToolInput:
+		return envelope + len(d.Text)
+	case ToolOutput:
+		return envelope + len(d.Text)
+	}
+	return 2*envelope + textSize(reflect.ValueOf(e.Data))
+}
+
+// textSize returns how many bytes the strings and byte slices in a value have.
+func textSize(v reflect.Value) int {
+	n := 0
+	switch v.Kind() {
+	case reflect.String:
+		return v.Len()
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return v.Len()
+		}
+		for i := range v.Len() {
+			n += textSize(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			n += textSize(v.Field(i))
+		}
+	case reflect.Map:
+		for entries := v.MapRange(); entries.Next(); {
+			n += textSize(entries.Key()) + textSize(entries.Value())
+		}
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			return textSize(v.Elem())
+		}
+	}
+	return n
 }
 
 // Position is a place in a session's stream: the last seq and turn in use. A resumed

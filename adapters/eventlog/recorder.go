@@ -180,7 +180,7 @@ func (r *Recorder) forwardEvents(events <-chan event.Event) {
 
 // enqueue waits while the queue is full. An empty queue has room for any event.
 func (r *Recorder) enqueue(e event.Event) {
-	w := queuedEvent{event: e, bytes: eventSize(e), since: time.Now()}
+	w := queuedEvent{event: e, bytes: e.Size(), since: time.Now()}
 	if d, is := e.Data.(event.ToolResult); is && r.o.Media != nil {
 		var size int
 		w.media, size = r.o.Media.take(d.Media)
@@ -285,38 +285,4 @@ func (r *Recorder) stopRecording(err error) {
 	if r.o.Failed != nil {
 		r.o.Failed(err)
 	}
-}
-
-// eventSize returns the approximate size of an event in memory.
-func eventSize(e event.Event) int {
-	const envelope = 256
-	switch d := e.Data.(type) {
-	case event.Delta:
-		return envelope + len(d.Text)
-	case event.Thinking:
-		return envelope + len(d.Text)
-	case event.ToolInput:
-		return envelope + len(d.Text)
-	case event.ToolOutput:
-		return envelope + len(d.Text)
-	case event.UserMessage:
-		return envelope + len(d.Text)
-	case event.BlockEnd:
-		return envelope + len(d.Text)
-	case event.Result:
-		return envelope + len(d.Text)
-	case event.ToolStart:
-		return envelope + len(d.Input) + len(d.Command)
-	case event.PermissionRequest:
-		return envelope + len(d.ToolInput)
-	case event.Notice:
-		return envelope + len(d.Text) + len(d.Raw)
-	case event.ToolResult:
-		n := envelope + len(d.Output)
-		for i := range d.Changes {
-			n += len(d.Changes[i].Diff)
-		}
-		return n
-	}
-	return 2 * envelope
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 )
 
@@ -21,6 +22,33 @@ type child struct {
 	out, err *os.File
 	ended    chan struct{}
 	exit     Exit
+}
+
+// running are the processes that Exec has started and that have not exited.
+var running struct {
+	sync.Mutex
+	all map[*child]bool
+}
+
+func setRunning(p *child, runs bool) {
+	running.Lock()
+	defer running.Unlock()
+	if running.all == nil {
+		running.all = map[*child]bool{}
+	}
+	if running.all[p] = runs; !runs {
+		delete(running.all, p)
+	}
+}
+
+// KillAll kills the processes that Exec has started and that still run, with their groups. It is
+// for a program that is about to exit.
+func KillAll() {
+	running.Lock()
+	defer running.Unlock()
+	for p := range running.all {
+		_ = p.Signal(SIGKILL) // it may have exited
+	}
 }
 
 // Launch implements Launcher. Cancelling ctx later does not end the process; use End.
@@ -60,8 +88,10 @@ func (Exec) Launch(ctx context.Context, c Command) (Process, error) {
 		return nil, err
 	}
 	p := &child{cmd: cmd, in: in, out: outR, err: errR, ended: make(chan struct{})}
+	setRunning(p, true)
 	go func() {
 		_ = cmd.Wait()
+		setRunning(p, false)
 		p.exit = exitOf(cmd.ProcessState)
 		close(p.ended)
 	}()

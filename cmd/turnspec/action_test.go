@@ -117,11 +117,11 @@ func TestActionRuns(t *testing.T) {
 		g.Expect(exit.ExitCode()).To(Equal(2))
 		g.Expect(out).To(ContainSubstring("the input subject is empty"))
 	}
-	g.Expect(args(map[string]string{"subject": "reference"})).To(Equal("<run><--report><github>"))
-	g.Expect(args(map[string]string{"runtime": "codex", "args": "--acp\n--\nmy-agent"})).To(Equal("<run><--runtime><codex><--report><github><--acp><--><my-agent>"))
+	g.Expect(args(map[string]string{"subject": "reference"})).To(Equal("<run><--full><--report><github>"))
+	g.Expect(args(map[string]string{"runtime": "codex", "args": "--acp\n--\nmy-agent"})).To(Equal("<run><--full><--runtime><codex><--report><github><--acp><--><my-agent>"))
 	g.Expect(args(map[string]string{"subject": "python3 'my adapter.py' $(date)", "runtime": "claude", "shard": "2/5", "known": "known.txt",
 		"report": "html=a b.html\njunit=x.xml\n", "summary": "false", "args": "--case\ntext/*"})).To(Equal(
-		"<run><--subject><python3 'my adapter.py' $(date)><--runtime><claude><--shard><2/5><--known><known.txt><--report><html=a b.html><--report><junit=x.xml><--case><text/*>"))
+		"<run><--full><--subject><python3 'my adapter.py' $(date)><--runtime><claude><--shard><2/5><--known><known.txt><--report><html=a b.html><--report><junit=x.xml><--case><text/*>"))
 }
 
 // TestActionDownloads checks that the action downloads the release of its tag for the

@@ -1,30 +1,28 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/session"
+	"github.com/turnspec/turnspec/conformance/checks/turn"
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/perform"
-	"github.com/turnspec/turnspec/conformance/plug/acp"
-	"github.com/turnspec/turnspec/conformance/plug/conversation"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
-	"github.com/turnspec/turnspec/conformance/plug/sse"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
 // defaultStartLimit is how long a program may take for its first line in a smoke
 // test, when no other program competes with it for the processor.
-const defaultStartLimit = 20 * time.Second
+const defaultStartLimit = 12 * time.Second
 
 // smokeRecording loads the recording of a case for a smoke test: of is a scenario or the
 // id of a case. Version "" is the newest.
@@ -56,83 +54,79 @@ func smokeRecording(corpus fixtures.Corpus, runtime, version, of string) (perfor
 	return rec, err
 }
 
-// setStartLimit sets how long the program of a subject may take for its first line.
-func setStartLimit(s conformance.Subject, limit time.Duration) {
-	switch s := s.(type) {
-	case *jsonl.Subject:
-		s.StartLimit = limit
-	case *acp.Subject:
-		s.StartLimit = limit
-	case *conversation.Subject:
-		s.StartLimit = limit
-	case *sse.Subject:
-		s.StartLimit = limit
+// smokeReplyLimit is how long a program may take, in a smoke test, for a reply to a command
+// that replies at once.
+const smokeReplyLimit = 10 * time.Second
+
+// setLimits sets how long the program of a subject may take for its first line and for a reply;
+// 0: the limit of its protocol.
+func setLimits(s conformance.Subject, start, reply time.Duration) {
+	if p, is := s.(interface {
+		SetLimits(start, reply time.Duration)
+	}); is {
+		p.SetLimits(start, reply)
 	}
 }
 
-// connectedSteps are the steps of a smoke test before the subject can be judged.
-var connectedSteps = []string{"harness", "hello", "open", "runtime started"}
+// smokeTest replays a case to an external subject, which may take limit for its first line.
+func smokeTest(ctx context.Context, s conformance.Subject, rec perform.Recording, limit time.Duration) (*conformance.Run, error) {
+	setLimits(s, limit, smokeReplyLimit)
+	r := perform.Process(ctx, s, rec, nil)
+	setLimits(s, max(limit, time.Minute), 0) // in the suite, several programs start at the same time
+	return r, ctx.Err()
+}
 
-// connect replays one turn of text to an external subject before the suite runs. An
-// error means that the subject is not connected, so that nothing can be judged. If
-// the subject is connected and does not get through the turn, connect returns a
-// report of that one failure, and nil if it does.
-func connect(ctx context.Context, cfg conformance.Config, s conformance.Subject, limit time.Duration, retry string) (*conformance.Report, error) {
-	rec, err := smokeRecording(fixtures.Embedded(), s.Runtime(), "", jsonl.SmokeScenario)
+// printSmoke prints the steps of a smoke test, and reports whether all passed.
+func printSmoke(out io.Writer, r *conformance.Run, steps []jsonl.Step) bool {
+	for _, step := range steps {
+		if step.Err != nil {
+			fmt.Fprintf(out, "FAIL %s\n%s\n", step.Name, indent(step.Err.Error()+programOutput(r, step.Err)))
+			return false
+		}
+		fmt.Fprintf(out, "ok   %s\n", step.Name)
+	}
+	return true
+}
+
+// connect replays one turn of text of a version ("": the newest) to an external subject before
+// the suite runs. It returns "" if the suite can judge the subject; else what the smoke test
+// prints, and, if the subject opened, a report of the failure for the formats of reports.
+func connect(ctx context.Context, cfg conformance.Config, s conformance.Subject, version string, limit time.Duration) (string, *conformance.Report, error) {
+	rec, err := smokeRecording(fixtures.Embedded(), s.Runtime(), version, jsonl.SmokeScenario)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	setStartLimit(s, limit)
-	done := make(chan *conformance.Run, 1)
-	go func() { done <- perform.Process(s, rec, nil) }()
-	var r *conformance.Run
-	select {
-	case r = <-done:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	setStartLimit(s, max(limit, time.Minute)) // in the run, several programs start at the same time
-	if judge.Unsupported(r) != "" {
-		return nil, nil
+	r, err := smokeTest(ctx, s, rec, limit)
+	if err != nil {
+		return "", nil, err
 	}
 	steps := jsonl.Connection(r)
-	last := steps[len(steps)-1]
-	switch {
-	case last.Err == nil:
-		return nil, nil
-	case slices.Contains(connectedSteps, last.Name) && !openedAndEnded(r):
-		return nil, fmt.Errorf("the subject %s is not connected: it failed at %q of a smoke test, so the suite was not run\n%s%s\n`%s` shows each line",
-			s.Name(), last.Name, indent(last.Err.Error()), indent(programOutput(r, last.Err)), retry)
-	case r.Hang == "" && takesTurn(r):
-		return nil, nil // the suite judges it
-	case r.Hang == "":
-		r.Hang = last.Err.Error()
+	if jsonl.TookTurn(r, steps) {
+		return "", nil, nil
 	}
-	if r.Hang != "" && !strings.Contains(r.Hang, "stderr: ") {
-		r.Hang += programOutput(r, last.Err)
+	var text strings.Builder
+	printSmoke(&text, r, steps)
+	if opened := len(r.Opens) > 0 && r.Opens[0].Err == nil; !opened || len(r.Played) == 0 && r.Hang == "" {
+		return text.String(), nil, nil
 	}
-	result := judge.Apply(session.Returns, &conformance.Trial{Run: r}, conformance.TierProcess)
-	rep := &conformance.Report{Results: []conformance.Result{result}, Cases: 1}
+	last := steps[len(steps)-1].Err
+	r.Hang = cmp.Or(r.Hang, last.Error())
+	if !strings.Contains(r.Hang, "stderr: ") {
+		r.Hang += programOutput(r, last)
+	}
+	check := session.Returns
+	if r.OverBudget != "" {
+		check = turn.WithinBudget
+	}
+	rep := &conformance.Report{Results: []conformance.Result{judge.Apply(check, &conformance.Trial{Run: r}, conformance.TierProcess)}, Cases: 1}
 	if rep.KnownFailures, err = runner.ApplyKnownFailures(cfg, rep.Results); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if rep.Results[0].KnownFailure != nil {
-		return nil, nil
+		return "", nil, nil
 	}
 	rep.KnownFailures = nil // one case cannot show that an entry is stale
-	return rep, nil
-}
-
-// openedAndEnded reports whether the subject replied to open and ended later. It may
-// have ended before the runtime that it started did anything.
-func openedAndEnded(r *conformance.Run) bool {
-	return r.Hang != "" && len(r.Opens) > 0 && r.Opens[0].Err == nil
-}
-
-// takesTurn reports whether the subject emitted anything about a turn, if its events
-// can tell.
-func takesTurn(r *conformance.Run) bool {
-	return slices.ContainsFunc(r.Events, func(e conformance.Event) bool { return e.Turn > 0 || e.Type() == event.TypeDelta })
+	return text.String(), rep, nil
 }
 
 // programOutput returns the stderr and the exit of the subject's program, unless err

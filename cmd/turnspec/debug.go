@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,6 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/judge"
-	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -64,10 +62,9 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 			if err != nil {
 				return err
 			}
-			setStartLimit(s, limit)
 			ctx, stop := interruptible(cmd)
 			defer stop()
-			r, err := performed(ctx, s, rec)
+			r, err := smokeTest(ctx, s, rec, limit)
 			if err != nil {
 				return err
 			}
@@ -89,18 +86,6 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 		return caseIDs(), cobra.ShellCompDirectiveNoFileComp
 	}
 	return cmd
-}
-
-// performed lets a subject perform a recording, unless ctx ends before.
-func performed(ctx context.Context, s conformance.Subject, rec perform.Recording) (*conformance.Run, error) {
-	done := make(chan *conformance.Run, 1)
-	go func() { done <- perform.Process(s, rec, nil) }()
-	select {
-	case r := <-done:
-		return r, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // stepThrough prints the steps of a run and the checks that fail on it. After each step next

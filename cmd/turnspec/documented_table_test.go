@@ -83,10 +83,10 @@ var documentedTable = map[string]how{
 	"turnspec run --runtime claude --last-failed -- python3 my_adapter.py": {
 		files: pythonAdapter, add: short, exit: exitUsage, after: []string{"turnspec run --runtime claude -- python3 my_adapter.py"}, // none failed
 	},
-	"turnspec run --subject 'python3 -m my_adapter' --runtime claude --known known.txt --report junit=junit.xml --report html=report.html": {
+	"turnspec run --full --subject 'python3 -m my_adapter' --runtime claude --known known.txt --report junit=junit.xml --report html=report.html": {
 		files: []string{"my_adapter.py", "known.txt"}, add: short,
 	},
-	"turnspec run --subject 'node src/adapter.ts' --runtime codex --shard auto --report json=part-$CI_NODE_INDEX.json || [ $? -eq 1 ]": {
+	"turnspec run --full --subject 'node src/adapter.ts' --runtime codex --shard auto --report json=part-$CI_NODE_INDEX.json || [ $? -eq 1 ]": {
 		notRun: "it is a line of a workflow of GitLab, for an adapter of the reader's; TestScripts/shard runs --shard auto",
 	},
 	"turnspec smoke --runtime claude@2.1.197 -- ./my-adapter --stdio": {files: []string{"my-adapter"}},
@@ -108,14 +108,14 @@ var documentedTable = map[string]how{
 	"turnspec run --runtime claude --subject 'python3 conformance/plug.py' --case text/plain": {
 		files: []string{"conformance/plug.py"}, replace: map[string]string{"--case text/plain": short},
 	},
-	"turnspec run --runtime claude -- python3 conformance/plug.py":                                      {files: []string{"conformance/plug.py"}, add: short},
-	"turnspec smoke --runtime claude -- python3 conformance/plug.py":                                    {files: []string{"conformance/plug.py"}},
-	"turnspec run --runtime claude --write-known known.txt -- python3 my_adapter.py":                    {files: pythonAdapter, add: short},
-	"turnspec run --runtime claude --known known.txt --report junit=junit.xml -- python3 my_adapter.py": {files: []string{"my_adapter.py", "known.txt"}, add: short},
-	"turnspec smoke --runtime claude -- python3 claude.py":                                              {files: []string{"claude.py"}},
-	"turnspec run --runtime claude --subject 'python3 claude.py'":                                       {files: []string{"claude.py"}, add: short},
-	"turnspec smoke --runtime claude -- node claude.ts":                                                 {files: []string{"claude.ts"}},
-	"turnspec run --runtime claude --subject 'node claude.ts'":                                          {files: []string{"claude.ts"}, add: short},
+	"turnspec run --runtime claude -- python3 conformance/plug.py":                                             {files: []string{"conformance/plug.py"}, add: short},
+	"turnspec smoke --runtime claude -- python3 conformance/plug.py":                                           {files: []string{"conformance/plug.py"}},
+	"turnspec run --runtime claude --full --write-known known.txt -- python3 my_adapter.py":                    {files: pythonAdapter, add: short},
+	"turnspec run --runtime claude --full --known known.txt --report junit=junit.xml -- python3 my_adapter.py": {files: []string{"my_adapter.py", "known.txt"}, add: short},
+	"turnspec smoke --runtime claude -- python3 claude.py":                                                     {files: []string{"claude.py"}},
+	"turnspec run --runtime claude --subject 'python3 claude.py'":                                              {files: []string{"claude.py"}, add: short},
+	"turnspec smoke --runtime claude -- node claude.ts":                                                        {files: []string{"claude.ts"}},
+	"turnspec run --runtime claude --subject 'node claude.ts'":                                                 {files: []string{"claude.ts"}, add: short},
 	"npx turnspec demo":                                                           {files: []string{"node_modules"}},
 	"npx turnspec init --lang typescript":                                         {files: []string{"node_modules"}},
 	"npx turnspec smoke --runtime claude -- node my_adapter.ts":                   {files: []string{"node_modules", "my_adapter.ts"}},

@@ -20,6 +20,7 @@ type early struct {
 	wipe   func() // removes the line of progress
 	failed map[string]bool
 	passed map[string]bool
+	summed bool // the summary was printed
 }
 
 func newEarly(out io.Writer, wipe func()) *early {
@@ -39,9 +40,10 @@ func (e *early) add(done, total int, results []conformance.Result) {
 			fmt.Fprintf(e.out, "first failure of %s: %s: %s\n", r.Check.ID, r.Case, firstProblem(r))
 		}
 	}
-	if done != earlyCases || total <= done {
+	if e.summed || done != earlyCases || total <= done {
 		return
 	}
+	e.summed = true
 	for id := range e.failed {
 		delete(e.passed, id)
 	}

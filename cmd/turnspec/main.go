@@ -11,10 +11,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/mcp"
 )
@@ -22,9 +26,10 @@ import (
 // The exit codes.
 const (
 	exitOK          = 0
-	exitFailed      = 1 // a check failed, a recording differs
-	exitUsage       = 2 // wrong arguments, unreadable input, a harness that could not run
-	exitInterrupted = 130
+	exitFailed      = 1   // a check failed, a recording differs
+	exitUsage       = 2   // wrong arguments, unreadable input, a harness that could not run
+	exitInterrupted = 130 // SIGINT
+	exitTerminated  = 143 // SIGTERM
 )
 
 // errFailed reports a failed verdict whose details have been printed already.
@@ -64,7 +69,8 @@ func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Wr
 		return exitUsage // the reader of the output is gone
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(errOut, "turnspec: interrupted")
-		return exitInterrupted
+		proc.KillAll()
+		return interruptCode()
 	}
 	fmt.Fprintln(errOut, "turnspec:", err)
 	return exitUsage
@@ -84,7 +90,9 @@ turns its wire into a stream of events. It replays recordings of the real runtim
 to the adapter, without a key or a network, and compares the events with what the
 model really said.
 
-Exit codes: 0 success, 1 a check failed, 2 wrong use or a harness error.`,
+Exit codes: 0 success, 1 a check failed, 2 wrong use or a harness error, 130 ended by
+^C, 143 ended by SIGTERM. After a signal a command ends within seconds, prints what it
+has so far, and leaves no process of the subject.`,
 		Example: `  turnspec demo
   turnspec run
   turnspec explain text.once`,
@@ -121,10 +129,55 @@ func endingSignals() []os.Signal {
 	return all
 }
 
-// interruptible returns the command's context, canceled by ^C or SIGTERM. Commands
-// that only stream do not use it: there ^C ends the program at once.
+// interruptLimit is how long a command may take to end after a signal.
+const interruptLimit = 4 * time.Second
+
+// interruptedBy is the signal that ended the command; nil: none did.
+var interruptedBy atomic.Pointer[os.Signal]
+
+// interruptCode returns the exit code of a command that was interrupted.
+func interruptCode() int {
+	if s := interruptedBy.Load(); s != nil && *s == syscall.SIGTERM {
+		return exitTerminated
+	}
+	return exitInterrupted
+}
+
+// interruptible returns the command's context, canceled by ^C or SIGTERM. If the command has not
+// ended after half of interruptLimit, the processes that it has started are killed, and after all
+// of it the program exits. Another signal ends each wait. Commands that only stream do not use
+// it: there ^C ends the program at once.
 func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second one ends the program at once
-	return ctx, stop
+	ctx, cancel := context.WithCancel(cmd.Context())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ended := make(chan struct{})
+	errOut := cmd.ErrOrStderr()
+	go func() {
+		select {
+		case s := <-signals:
+			interruptedBy.Store(&s)
+			cancel()
+		case <-ended:
+			return
+		}
+		for range 2 { // without its processes the command can end, and remove its folders
+			limit := time.NewTimer(interruptLimit / 2)
+			defer limit.Stop()
+			select {
+			case <-signals:
+			case <-limit.C:
+			case <-ended:
+				return
+			}
+			proc.KillAll()
+		}
+		fmt.Fprintln(errOut, "turnspec: interrupted")
+		os.Exit(interruptCode())
+	}()
+	return ctx, sync.OnceFunc(func() {
+		signal.Stop(signals)
+		close(ended)
+		cancel()
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/turnspec/turnspec/conformance/runner"
@@ -38,6 +39,8 @@ type runFlags struct {
 	watch               bool
 	failOnFlaky         bool
 	noGolden            bool // the case is a file without a golden
+	budget              time.Duration
+	full                bool // no budget
 	profiles            profiles
 }
 
@@ -71,6 +74,9 @@ Each fault is tried once in each situation of a version of a runtime, such as wh
 tool runs, and faults alike by turns in what follows unusual lines, on cases chosen by
 --seed; --exhaustive tries all places of all cases, and --fault NAME@LINE one fault at
 one line of the case's file.
+A program of yours is tried for two minutes (--budget): first all cases without a fault,
+then the faults. Failures are printed as they are found. What does not begin in time is
+counted as not tried; --full tries everything, as CI should.
 With a program of yours time is real: each fault is tried on a few cases only, those
 that need long waits only if the program takes limits, and what needs virtual time
 never. All that was not tried is reported as not tried, with the reason; PROTOCOL.md
@@ -94,7 +100,9 @@ with optional subject: and link: lines, and an empty line between two entries;
 --write-known creates such a file. A line "flaky: yes" is for a failure that comes and
 goes: the entry may match nothing, and --fail-on-flaky does not concern it.
 
-Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
+Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run, because
+the program fails the smoke test for example, 130 and 143 it was ended by a signal. What
+--budget leaves out changes no exit code: the summary counts it.`,
 		Example: `  turnspec run
   turnspec run --case 'permission/*' --check permission -v
   turnspec run --runtime codex --check text.once --json
@@ -169,6 +177,9 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	fl.BoolVar(&f.runs, "runs", false, "keep wire, events and chat of what did not fail too, for the reports (large)")
 	fl.BoolVar(&f.isolate, "isolate", false, "play in worker processes, so that a panic or an exit fails its case alone (slower)")
 	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "a check that fails in one of two tries fails the run")
+	fl.DurationVar(&f.budget, "budget", defaultBudget, "how long a program is tried; what does not begin by then is not tried")
+	fl.BoolVar(&f.full, "full", false, "try everything, however long it takes; --exhaustive includes it")
+	cmd.MarkFlagsMutuallyExclusive("budget", "full")
 	f.out.flags(cmd)
 	f.known.flags(cmd)
 	f.profiles.flags(cmd)
@@ -187,6 +198,9 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	completeSubjectRuntime(cmd, "subject", "acp", "runner", "http")
 	return cmd
 }
+
+// defaultBudget is how long a program is tried. All cases take minutes.
+const defaultBudget = 2 * time.Minute
 
 // A run allocates much and keeps little: with the default GOGC a seventh of its
 // time goes into garbage collection. GOGC and GOMEMLIMIT in the environment win.
@@ -209,7 +223,14 @@ func collectSeldom() {
 const mostExhaustive = 100
 
 func suite(cmd *cobra.Command, f runFlags) error {
-	collectSeldom()
+	ctx, stop := interruptible(cmd)
+	defer stop()
+	beat := newHeartbeat(cmd.ErrOrStderr(), heartbeatTime, "loading the recordings")
+	endBeat := sync.OnceFunc(beat.stop)
+	defer endBeat()
+	if !f.external() { // else the time goes into waiting, and a program may emit much
+		collectSeldom()
+	}
 	if len(f.cases) == 1 && isCaseFile(f.cases[0]) {
 		remove, err := f.chooseFile(cmd)
 		if err != nil {
@@ -238,32 +259,42 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	}
 	cfg.KeepRuns = f.runs
 	step, wipe := progress(cmd.ErrOrStderr())
-	cfg.Progress = step
-	if f.external() {
-		cfg.Judged = newEarly(cmd.ErrOrStderr(), wipe).add
+	errOut := cmd.ErrOrStderr()
+	if cfg.Progress = step; step == nil {
+		cfg.Progress, errOut = beat.step, beat
 	}
-	ctx, stop := interruptible(cmd)
-	defer stop()
+	if f.external() {
+		cfg.Judged = newEarly(errOut, wipe).add
+	}
+	beat.set("the smoke test")
 	var rep *conformance.Report
-	connected := true
+	unconnected := "" // what the smoke test printed
 	if f.external() {
-		rep, err = connect(ctx, cfg, cfg.Subjects[0], f.startLimit, f.smokeCommand())
-		connected = rep == nil
+		unconnected, rep, err = connect(ctx, cfg, cfg.Subjects[0], f.version(), f.startLimit)
 	}
+	beat.set("the first cases")
 	switch {
-	case err != nil || !connected:
+	case err != nil || unconnected != "":
 	case slices.Contains(cfg.Tiers, conformance.TierLive):
 		rep, err = runLive(ctx, cmd.ErrOrStderr(), cfg, f.version())
 	default:
 		rep, err = runner.Run(ctx, cfg)
 	}
 	wipe()
+	endBeat()
+	if unconnected != "" {
+		return f.showUnconnected(cmd, cfg, unconnected, rep)
+	}
 	if err == nil && len(rep.Results) == 0 && !cfg.Shard.Partial() {
 		err = errors.New("no check ran: none of the chosen checks runs in the chosen tiers; `turnspec explain CHECK` lists its tiers")
 	}
 	interrupted := err != nil && rep != nil && rep.Interrupted && len(rep.Results) > 0
 	if err != nil && !interrupted {
 		return err
+	}
+	if interrupted {
+		stop()              // the report is written whole
+		cfg.Corpus.FS = nil // its checksum takes seconds
 	}
 	about, aboutErr := f.about(cmd, cfg)
 	if aboutErr != nil {
@@ -276,16 +307,11 @@ func suite(cmd *cobra.Command, f runFlags) error {
 		}
 		return err
 	}
-	if !connected {
-		fmt.Fprintf(cmd.ErrOrStderr(), "the subject %s did not get through one turn of text, so the suite was not run; `%s` shows each line\n",
-			cfg.Subjects[0].Name(), f.smokeCommand())
-		if f.known.to != "" {
-			fmt.Fprintf(cmd.ErrOrStderr(), "--write-known: %s was not written, because the suite was not run\n", f.known.to)
-		}
-		return f.out.show(cmd, d)
-	}
 	if err := f.known.write(d); err != nil {
 		return err
+	}
+	if f.known.to != "" && rep.LeftOut.Any() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "--write-known: %s has only failures of what was tried; --full tries everything\n", f.known.to)
 	}
 	if err := storeLastFailed(about.Selection.Command, d); err != nil && f.lastFailed {
 		return err // without a cache, only --last-failed is missing
@@ -293,12 +319,33 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	return f.out.show(cmd, d)
 }
 
+// showUnconnected shows what the smoke test of a subject printed, and writes the reports if there
+// is a report of its failure. It returns the exit code of a suite that could not run.
+func (f runFlags) showUnconnected(cmd *cobra.Command, cfg conformance.Config, text string, rep *conformance.Report) error {
+	errOut := cmd.ErrOrStderr()
+	fmt.Fprintf(errOut, "turnspec: the subject %s is not connected: it fails the smoke test, so the suite was not run\n%s`%s` shows each line\n",
+		cfg.Subjects[0].Name(), text, f.smokeCommand())
+	if f.known.to != "" {
+		fmt.Fprintf(errOut, "--write-known: %s was not written, because the suite was not run\n", f.known.to)
+	}
+	if rep != nil {
+		about, err := f.about(cmd, cfg)
+		if err == nil {
+			err = f.out.show(cmd, report.New(rep, about))
+		}
+		if err != nil && !errors.Is(err, errFailed) {
+			return err
+		}
+	}
+	return exitError(exitUsage)
+}
+
 // about describes the run, for the report. Only a report contains the corpus's checksum, so
-// a run without one does not read the whole corpus.
+// a run without one does not read the whole corpus, nor one that was interrupted.
 func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (a report.About, err error) {
 	a = report.About{Turnspec: buildVersion(), Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now()}
 	a.Selection.Command = rerun(cmd)
-	if f.out.json || len(f.out.reports) > 0 {
+	if (f.out.json || len(f.out.reports) > 0) && cfg.Corpus.FS != nil {
 		a.Corpus, err = cfg.Corpus.Sum()
 	}
 	return a, err

@@ -89,6 +89,12 @@ func (f runFlags) config() (conformance.Config, error) {
 		}
 		cfg.Isolate = "turnspec run"
 	}
+	if f.budget < 0 {
+		return cfg, fmt.Errorf("--budget %v: must not be negative; --full tries everything", f.budget)
+	}
+	if f.external() && !f.full && !f.exhaustive {
+		cfg.TimeBudget = f.budget
+	}
 	cfg.Reference = !f.external()
 	cfg.EveryCheck = cfg.Reference && f.runtime == "" && f.corpus == ""
 	if f.external() || f.noGolden {

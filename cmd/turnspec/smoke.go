@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/conformance/plug/conversation"
@@ -54,7 +54,9 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			shown := strings.TrimSpace(address + " " + strings.Join(args, " "))
-			return smoke(cmd.OutOrStdout(), runtime, of, shown, limit, func(name string, show func(bool, string)) (conformance.Subject, string, error) {
+			ctx, stop := interruptible(cmd)
+			defer stop()
+			return smoke(ctx, cmd.OutOrStdout(), runtime, of, shown, limit, func(name string, show func(bool, string)) (conformance.Subject, string, error) {
 				return plugged(name, isACP, isRunner, address, dir, dialect, args, show)
 			})
 		},
@@ -72,6 +74,9 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 	completeFlag(cmd, "case", caseIDs)
 	return cmd
 }
+
+// smokeLines is how many lines of the protocol a smoke test prints: a program may write without end.
+const smokeLines = 2000
 
 func startLimitFlag(cmd *cobra.Command, limit *time.Duration) {
 	cmd.Flags().DurationVar(limit, "start-limit", defaultStartLimit, "how long the program may take for its first line in the smoke test")
@@ -108,7 +113,7 @@ func plugged(name string, isACP, isRunner bool, address, dir, dialect string, ar
 	return s, fmt.Sprintf("--subject '%s'", strings.Join(argv, " ")), nil
 }
 
-func smoke(out io.Writer, runtime, of, shown string, limit time.Duration, plug func(name string, show func(in bool, text string)) (conformance.Subject, string, error)) error {
+func smoke(ctx context.Context, out io.Writer, runtime, of, shown string, limit time.Duration, plug func(name string, show func(in bool, text string)) (conformance.Subject, string, error)) error {
 	name, version, _ := strings.Cut(runtime, "@")
 	if !slices.Contains(runtimeNames(), name) {
 		return fmt.Errorf("--runtime is missing: name the runtime that the program wraps, %s", strings.Join(runtimeNames(), ", "))
@@ -118,9 +123,13 @@ func smoke(out io.Writer, runtime, of, shown string, limit time.Duration, plug f
 		return err
 	}
 	var mu sync.Mutex
+	lines := 0
 	show := func(in bool, text string) {
 		mu.Lock()
 		defer mu.Unlock()
+		if lines++; lines > smokeLines {
+			return
+		}
 		arrow := "<"
 		if in {
 			arrow = ">"
@@ -131,19 +140,22 @@ func smoke(out io.Writer, runtime, of, shown string, limit time.Duration, plug f
 	if err != nil {
 		return err
 	}
-	setStartLimit(s, limit)
 	fmt.Fprintf(out, "replaying %s to: %s\n", rec.Case.ID, shown)
-	r := perform.Process(s, rec, nil)
+	r, err := smokeTest(ctx, s, rec, limit)
+	if err != nil {
+		return err
+	}
+	mu.Lock() // a program that was killed may still be read
+	defer mu.Unlock()
+	if lines > smokeLines {
+		fmt.Fprintf(out, "… %d further lines are not shown\n", lines-smokeLines)
+	}
 	fmt.Fprintln(out)
 	if of != "" {
 		return printTrace(out, r, fmt.Sprintf("turnspec run --runtime %s --case %s %s", name, rec.Case.ID, flag))
 	}
-	for _, step := range jsonl.Connection(r) {
-		if step.Err != nil {
-			fmt.Fprintf(out, "FAIL %s\n%s\n", step.Name, indent(step.Err.Error()+programOutput(r, step.Err)))
-			return errFailed
-		}
-		fmt.Fprintf(out, "ok   %s\n", step.Name)
+	if !printSmoke(out, r, jsonl.Connection(r)) {
+		return errFailed
 	}
 	fmt.Fprintf(out, "\nThe program is connected. Next: turnspec run --runtime %s %s\n", name, flag)
 	return nil

@@ -8,13 +8,22 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
 // subjectThat runs as a subject with the defect that its argument names.
 func subjectThat() {
 	line := func(text string) { fmt.Println(text) }
+	if dir := os.Getenv("PIDS"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(os.Getpid())), nil, 0o600); err != nil {
+			panic(err)
+		}
+	}
 	switch os.Args[1] {
 	case "exits-at-once":
 		fmt.Fprintln(os.Stderr, "no licence")
@@ -66,6 +75,44 @@ func subjectThat() {
 				line(`{"event":{"type":"done","turn":1,"data":{}}}`)
 			}
 		})
+	case "refuses-everything":
+		replyToEach(func(string, []string) string { return `,"error":{"code":"unsupported","message":"no"}` })
+	case "never-ends-a-turn":
+		replyToAll(func(do string, open []string) {
+			switch do {
+			case "open":
+				startRuntime(open)
+			case "send":
+				line(`{"event":{"type":"turn_start","turn":1,"data":{"cause":"user","message_ids":["m1"]}}}`)
+			}
+		})
+	case "never-stops":
+		signal.Ignore(syscall.SIGTERM, os.Interrupt)
+		replyToAll(func(do string, open []string) {
+			switch do {
+			case "open":
+				startRuntime(open)
+			case "send":
+				line(`{"event":{"type":"turn_start","turn":1,"data":{"cause":"user","message_ids":["m1"]}}}`)
+				go func() {
+					for {
+						line(`{"event":{"type":"delta","turn":1,"data":{"text":"x","message_id":"1","block_id":"1"}}}`)
+					}
+				}()
+			}
+		})
+	case "repeats-megabytes":
+		replyToAll(func(do string, open []string) {
+			switch do {
+			case "open":
+				startRuntime(open)
+			case "send":
+				line(`{"event":{"type":"turn_start","turn":1,"data":{"cause":"user","message_ids":["m1"]}}}`)
+				for range 1 << 10 {
+					line(`{"event":{"type":"delta","turn":1,"data":{"text":"` + strings.Repeat("x", 1<<20) + `","message_id":"1","block_id":"1"}}}`)
+				}
+			}
+		})
 	case "exits-in-mid-turn":
 		replyToAll(func(do string, open []string) {
 			switch do {
@@ -113,6 +160,16 @@ func launchRuntime(command []string) {
 // replyToAll says hello and replies to each command. It calls do before a reply, with
 // the command of the runtime if the command is open.
 func replyToAll(do func(name string, command []string)) {
+	replyToEach(func(name string, command []string) string {
+		if do != nil {
+			do(name, command)
+		}
+		return ""
+	})
+}
+
+// replyToEach is replyToAll with further members of a reply, which do returns.
+func replyToEach(do func(name string, command []string) string) {
 	fmt.Println(`{"hello":{"protocol":1,"can":[]}}`)
 	for in := bufio.NewReader(os.Stdin); ; {
 		b, err := in.ReadBytes('\n')
@@ -130,10 +187,8 @@ func replyToAll(do func(name string, command []string)) {
 		if err := json.Unmarshal(b, &c); err != nil {
 			panic(err)
 		}
-		if do != nil {
-			do(c.Do, c.Command)
-		}
-		fmt.Printf("{\"reply\":{\"id\":%d}}\n", c.ID)
+		more := do(c.Do, c.Command)
+		fmt.Printf("{\"reply\":{\"id\":%d%s}}\n", c.ID, more)
 	}
 }
 

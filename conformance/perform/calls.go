@@ -55,6 +55,7 @@ func (c *clientCalls) fileWritten(name string) {
 func (c *clientCalls) recordCall(ctx context.Context, name, file string) error {
 	c.d.mu.Lock()
 	c.called[name] = true
+	c.d.spend(0)
 	close(c.d.changed) // a wait may be for this call
 	c.d.changed = make(chan struct{})
 	if file == "" {

@@ -43,6 +43,11 @@ type environment interface {
 	afterStep(s fixtures.Step)
 	// stepLimit is how long a step may take after nothing moves any more.
 	stepLimit() time.Duration
+	// playTime is how long the environment has taken, since the start, for lines that the
+	// subject can only wait for.
+	playTime() time.Duration
+	// abort ends what the subject has started, because the play is ended.
+	abort()
 	// unreadBytes is how much of the runtime's stdout the subject has not read; -1 if
 	// that is not known.
 	unreadBytes() int
@@ -77,6 +82,12 @@ type director struct {
 	calls         clientCalls
 	chats         *chats.Live // nil: the events are not reduced
 
+	budget   budget        // of the step that runs
+	abortErr error         // why the play was ended
+	aborted  chan struct{} // closed when the play was ended
+	ending   chan struct{} // closed when the session of a play that was ended is about to be closed
+	aborters []conformance.Aborter
+
 	checkers []conformance.ProtocolChecker // sessions that detect protocol errors
 	programs []conformance.ProgramReporter // sessions with a program
 	probers  []conformance.Prober          // sessions that probe their subject
@@ -85,20 +96,30 @@ type director struct {
 // errStop ends a run whose next steps cannot be run or would prove nothing.
 var errStop = errors.New("the run cannot go on")
 
-func (d *director) runScenario(ctx context.Context) {
-	d.changed, d.closed = make(chan struct{}), make(chan struct{})
+// init prepares the director, in the goroutines that runScenario belongs to.
+func (d *director) init() {
+	d.changed, d.closed, d.aborted, d.ending = make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	d.calls.init(d)
+}
+
+func (d *director) runScenario(ctx context.Context) {
 	if s, ok := d.subject.(conformance.Declarer); ok {
 		c := s.Capabilities()
 		d.run.Declared = &c
 	}
 	err := steps.Run(d.run.Scenario, func(s fixtures.Step) error { return d.runStep(ctx, s) })
 	d.run.EndedEarly = err != nil
-	if d.sess != nil {
+	if d.sess != nil && !d.isAborted() {
 		d.endScenario(ctx)
+	}
+	if d.isAborted() {
+		d.endAborted()
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.abortErr != nil {
+		d.run.Hang, d.run.EndedEarly = d.abortErr.Error(), true
+	}
 	for _, p := range d.programs {
 		d.run.Program = append(d.run.Program, p.ProgramOutput())
 	}
@@ -153,6 +174,10 @@ func (d *director) protocolError() error {
 
 // runStep runs one step. An error means that the run cannot go on.
 func (d *director) runStep(ctx context.Context, s fixtures.Step) error {
+	if d.isAborted() {
+		return errStop
+	}
+	d.beginBudget(s)
 	if steps.OfEnvironment(s) {
 		return d.environmentStep(ctx, s)
 	}
@@ -300,6 +325,13 @@ func (d *director) callWithin(ctx context.Context, sess adapters.Session, s fixt
 	limit := d.env.stepLimit()
 	if d.waitDone(ctx, done, limit) {
 		return err
+	}
+	if d.isAborted() {
+		cancel()
+		d.waitAborted(done)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.abortErr
 	}
 	if ctx.Err() != nil { // the whole run is cancelled
 		if d.env.runUntil(done) {

@@ -51,6 +51,7 @@ func Live(ctx context.Context, s conformance.Subject, scn *fixtures.Scenario, rt
 	env := &liveEnvironment{runtime: rt, launcher: idLauncher{Launcher: cmp.Or[proc.Launcher](rt.Launcher, proc.Exec{}), runtime: rt.Name}}
 	d := &director{run: r, subject: s, env: env, start: time.Now()}
 	env.d = d
+	d.init()
 	d.runScenario(ctx)
 	_ = rt.Model.Close() // no handler runs any more, so the witness is complete
 	r.Witness = rt.Model.Witness()
@@ -117,6 +118,8 @@ func (l *liveEnvironment) beforeStep(fixtures.Step) {}
 func (l *liveEnvironment) afterStep(fixtures.Step)  {}
 func (l *liveEnvironment) stepLimit() time.Duration { return liveLimit }
 func (l *liveEnvironment) unreadBytes() int         { return -1 }
+func (l *liveEnvironment) playTime() time.Duration  { return 0 }
+func (l *liveEnvironment) abort()                   {}
 
 // liveIdleTime is how long runUntil waits. A step of a cancelled run gets this
 // time to end; the director has separate limits for its waits after that.

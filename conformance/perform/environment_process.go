@@ -3,6 +3,7 @@ package perform
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,8 +50,9 @@ var placedMu sync.Mutex
 
 // Process lets a subject perform a case in real time. The stand-in is a process,
 // which the subject, or its program, starts. Like Virtual it never fails. If the subject
-// declines the scenario, the run has that step only.
-func Process(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.Run {
+// declines the scenario, the run has that step only. If ctx ends, Process kills what the subject
+// is and has started, and returns within seconds.
+func Process(ctx context.Context, s conformance.Subject, rec Recording, f *fault.Fault) *conformance.Run {
 	r := newRun(conformance.TierProcess, s, rec, f)
 	if d, is := s.(conformance.Decliner); is {
 		if step, err := d.Declines(rec.Scenario); err != nil {
@@ -67,6 +69,7 @@ func Process(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.
 	r.Began, r.StallWait = d.start, stallWait(rec.Limits)
 	env := &processEnvironment{d: d, play: play}
 	d.env = env
+	d.init()
 	env.moved()
 	program := standin.ProgramName(rec.Case.Runtime)
 	if p, is := s.(conformance.PlacedStandin); is && p.Standin() != "" {
@@ -86,7 +89,9 @@ func Process(s conformance.Subject, rec Recording, f *fault.Fault) *conformance.
 	}
 	var player sync.WaitGroup
 	player.Go(env.playLines)
-	d.runScenario(context.Background())
+	stop := context.AfterFunc(ctx, func() { d.abort(context.Cause(ctx)) })
+	defer stop()
+	d.runScenario(ctx)
 	r.LeftRunning = env.waitExit()
 	r.Took = time.Since(d.start)
 	recordPlay(r, play)
@@ -128,6 +133,8 @@ type processEnvironment struct {
 	last atomic.Int64 // when something moved last, since the start
 	lag  atomic.Int64 // the longest time that the open session took for an event after the last move
 	recordedEffects
+	waited   atomic.Int64 // what playTime returns
+	programs programs
 
 	// Of the director's goroutine:
 	begun int                // index behind the last step of the scenario that began, including waits
@@ -156,6 +163,7 @@ func (p *processEnvironment) unmovedFor() time.Duration {
 const (
 	timePerWrite = 100 * time.Microsecond
 	timePerByte  = 100 * time.Nanosecond
+	timePerLine  = 5 * time.Millisecond // until the subject has read it and gone on
 )
 
 // transferTime returns how long a line may be on its way.
@@ -185,7 +193,12 @@ func (p *processEnvironment) sleepGap(before time.Duration) time.Duration {
 	switch gap := at - before; {
 	case p.d.run.Fault != nil && p.d.run.Fault.Burst:
 	case gap >= time.Minute && p.d.limits != nil: // longer than the subject's limits
-		time.Sleep(2 * (p.d.limits.Idle + p.d.limits.Request))
+		t := time.NewTimer(2 * (p.d.limits.Idle + p.d.limits.Request))
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-p.d.aborted:
+		}
 	case gap >= minGap:
 		time.Sleep(min(gap, maxGap))
 	}
@@ -197,12 +210,16 @@ func (p *processEnvironment) sleepGap(before time.Duration) time.Duration {
 func (p *processEnvironment) playLines() {
 	var at time.Duration
 	for p.play.Ready() {
+		began := time.Now()
 		at = p.sleepGap(at)
 		transfer := time.Duration(0)
 		p.d.mu.Lock()
 		if st, ok := p.play.Step(); ok && st.Line != nil {
 			p.d.run.Played = append(p.d.run.Played, conformance.PlayedLine{Line: *st.Line, At: time.Since(p.d.start)})
 			transfer = transferTime(st.Line.Bytes, p.chunk())
+			if len(p.d.run.Played) <= 2*len(p.d.run.Case.Wire) { // else the subject asks for ever
+				p.waited.Add(int64(time.Since(began) + transfer + timePerLine))
+			}
 		}
 		p.d.mu.Unlock()
 		p.movedUntil(time.Since(p.d.start) + transfer)
@@ -220,7 +237,7 @@ func (p *processEnvironment) chunk() func([]byte) [][]byte {
 func (p *processEnvironment) workDir() string { return filepath.Join(p.post.Dir, "work") }
 
 func (p *processEnvironment) prepareOpen(o conformance.Open) conformance.Open {
-	o.Launch, o.Dir = proc.Exec{}, p.workDir()
+	o.Launch, o.Dir = &p.programs, p.workDir()
 	o.Command, o.Env = []string{p.post.Program}, p.post.Env(os.Environ())
 	if f := p.d.run.Fault; f != nil && f.StartError != nil {
 		env, err := p.post.Hide(os.Environ())
@@ -238,9 +255,50 @@ func (p *processEnvironment) stepLimit() time.Duration { return processStepLimit
 
 func (p *processEnvironment) unreadBytes() int { return -1 }
 
+func (p *processEnvironment) playTime() time.Duration { return time.Duration(p.waited.Load()) }
+
+func (p *processEnvironment) abort() { p.programs.kill() }
+
+// programs starts processes, and can kill all of them.
+type programs struct {
+	mu     sync.Mutex
+	all    []proc.Process
+	killed bool
+}
+
+// Launch implements proc.Launcher.
+func (p *programs) Launch(ctx context.Context, c proc.Command) (proc.Process, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.killed {
+		return nil, errAborted
+	}
+	started, err := proc.Exec{}.Launch(ctx, c)
+	if err == nil {
+		p.all = append(p.all, started)
+	}
+	return started, err
+}
+
+// kill kills the processes with their groups, and closes their output, which a descendant that
+// left the group may hold.
+func (p *programs) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.killed = true
+	for _, started := range p.all {
+		_ = started.Signal(proc.SIGKILL) // it may have ended
+		for _, r := range []any{started.Stdout(), started.Stderr()} {
+			if c, is := r.(io.Closer); is {
+				_ = c.Close() // its reader closes it too
+			}
+		}
+	}
+}
+
 // runUntil waits for done, or until nothing has moved for long.
 func (p *processEnvironment) runUntil(done <-chan struct{}) bool {
-	for {
+	for !p.d.isAborted() {
 		changed := p.d.nextEvent()
 		idle := idleTime
 		switch {
@@ -263,6 +321,12 @@ func (p *processEnvironment) runUntil(done <-chan struct{}) bool {
 		if p.waitMove(changed, done, min(idle-unmoved, idleTimeDrained)) {
 			return true
 		}
+	}
+	select {
+	case <-done:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -311,7 +375,11 @@ func (p *processEnvironment) waitMove(event, done <-chan struct{}, limit time.Du
 	case <-event:
 		p.recordLag()
 		p.moved()
+	case <-p.d.aborted:
 	case <-t.C:
+	}
+	if p.unmovedFor() < idleTimeAstray {
+		p.d.spendTime()
 	}
 	return false
 }
@@ -330,7 +398,7 @@ func (p *processEnvironment) Release(_ context.Context, hold string) error {
 }
 
 func (p *processEnvironment) waitBarrier() {
-	for p.unmovedFor() < p.idleBeforeNext() {
+	for p.unmovedFor() < p.idleBeforeNext() && !p.d.isAborted() {
 		p.waitMove(p.d.nextEvent(), nil, time.Millisecond)
 	}
 }
@@ -399,7 +467,7 @@ func (p *processEnvironment) isUnseen(barrier standin.Kind, next fixtures.Step) 
 func (p *processEnvironment) beforeStep(s fixtures.Step) {
 	if s.Verb == fixtures.VerbStop { // stop what the subject has emitted, not what it has yet to read
 		p.moved()
-		for p.unmovedFor() < idleTimeBeforeStop {
+		for p.unmovedFor() < idleTimeBeforeStop && !p.d.isAborted() {
 			p.waitMove(p.d.nextEvent(), nil, idleTimeBeforeStop-p.unmovedFor())
 		}
 	}
@@ -429,6 +497,9 @@ func (p *processEnvironment) afterStep(s fixtures.Step) {
 
 // waitExit waits until no stand-in runs any more, and returns how many stay.
 func (p *processEnvironment) waitExit() int {
+	if p.d.isAborted() {
+		return 0 // what runs is ended with the post
+	}
 	deadline := time.Now().Add(exitLimit)
 	for p.post.Running() > 0 && time.Now().Before(deadline) {
 		time.Sleep(pollTime)

@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -70,7 +71,7 @@ func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 		// synctest panics if all goroutines of the bubble are blocked forever. That is
 		// a hang of the subject, not a crash of the harness.
 		if p := recover(); p != nil {
-			r.Hang = fmt.Sprint(p)
+			r.Hang = cmp.Or(r.Hang, fmt.Sprint(p))
 		}
 	}()
 	synctest.Test(&testing.T{}, func(*testing.T) {
@@ -91,6 +92,7 @@ func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 			d.chats = &chats.Live{}
 		}
 		env.mu = &d.mu
+		d.init()
 		r.Start, r.Began, r.GivenEnv = env.start, env.start, virtualEnv
 		d.runScenario(context.Background())
 		time.Sleep(cleanupTime) // cancelled calls take this long to return

@@ -56,6 +56,9 @@ func backlog(sess adapters.Session) (depth int, oldest time.Duration) {
 // closed, if the fault wants that and its line was played.
 func (d *director) blockListener() {
 	if f := d.run.Fault; f != nil && f.ListenerBlocked && d.linePlayed(f.Line) {
-		<-d.closed
+		select {
+		case <-d.closed:
+		case <-d.aborted:
+		}
 	}
 }

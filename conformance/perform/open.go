@@ -60,6 +60,11 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 	if c, ok := adapters.As[conformance.ProtocolChecker](sess); ok {
 		d.checkers = append(d.checkers, c)
 	}
+	if a, ok := adapters.As[conformance.Aborter](sess); ok {
+		d.mu.Lock()
+		d.aborters = append(d.aborters, a)
+		d.mu.Unlock()
+	}
 	if t, ok := adapters.As[conformance.LimitTaker](sess); ok && t.TakesLimits() {
 		d.run.Limits = &o.Limits
 	}
@@ -150,10 +155,14 @@ func (d *director) turnOf(message string) string {
 // listen records the events of a session until its channel is closed.
 func (d *director) listen(sess adapters.Session, talk *conversation, drained chan struct{}) {
 	defer close(drained)
+	dropped := 0
 	for e := range sess.Events() {
 		d.mu.Lock()
-		if d.finished {
+		if aborted := d.abortErr != nil; d.finished || aborted || !d.spend(e.Size()) {
 			d.mu.Unlock()
+			if dropped++; aborted && !d.dropEvent(dropped) {
+				return
+			}
 			continue
 		}
 		d.run.Events = append(d.run.Events, conformance.Event{Event: e, At: time.Since(d.start), Line: len(d.run.Played), Steps: len(d.run.Steps)})

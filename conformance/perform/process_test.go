@@ -1,6 +1,7 @@
 package perform_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -48,6 +49,10 @@ func performed(t *testing.T, id string, play func(conformance.Subject, perform.R
 	return play(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil)
 }
 
+func inProcess(s conformance.Subject, rec perform.Recording, f *fault.Fault) *conformance.Run {
+	return perform.Process(context.Background(), s, rec, f)
+}
+
 // TestProcessEmitsTheEventsOfVirtual checks that a replay in real time has the event
 // types of the replay in virtual time.
 func TestProcessEmitsTheEventsOfVirtual(t *testing.T) {
@@ -58,7 +63,7 @@ func TestProcessEmitsTheEventsOfVirtual(t *testing.T) {
 	} {
 		t.Run(id, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			r := performed(t, id, perform.Process)
+			r := performed(t, id, inProcess)
 			for _, a := range r.Steps {
 				t.Log(a.Step.Verb, a.Step.What, a.At, a.Err)
 			}

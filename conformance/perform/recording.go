@@ -63,6 +63,9 @@ func recordPlay(r *conformance.Run, play *standin.Play) {
 // replay, because the recording holds their effects.
 type recordedEffects struct{}
 
+func (recordedEffects) playTime() time.Duration { return 0 }
+func (recordedEffects) abort()                  {}
+
 func (recordedEffects) Write(context.Context, string, string) error { return nil }
 func (recordedEffects) Kill(context.Context, string) error          { return nil }
 func (recordedEffects) Aside(context.Context, string, string) error { return nil }

@@ -55,7 +55,7 @@ func (d *director) waitUntil(cond func() bool, idle time.Duration) {
 	for {
 		event, faulty := d.nextEvent(), d.faultPlayed()
 		ended := d.run.Tier == conformance.TierProcess && d.eventsEnded()
-		if cond() || ended {
+		if cond() || ended || d.isAborted() {
 			return
 		}
 		if !d.waitDone(context.Background(), event, idle) {
@@ -104,6 +104,8 @@ func (d *director) waitDone(ctx context.Context, done <-chan struct{}, limit tim
 		case <-done:
 			return true
 		case <-ctx.Done():
+			return false
+		case <-d.aborted:
 			return false
 		case <-deadline.C:
 			return false

@@ -97,6 +97,19 @@ func (r *RefusalError) Error() string {
 
 func (r *RefusalError) Unwrap() error { return r.Err }
 
+// AsUnsupported returns the refusal as an error that wraps conformance.ErrDeclaredUnsupported,
+// with the reason as its text.
+func (r *RefusalError) AsUnsupported(reason string) error {
+	return unsupportedRefusalError{unsupportedError(reason), r}
+}
+
+type unsupportedRefusalError struct {
+	unsupportedError
+	refusal *RefusalError
+}
+
+func (r unsupportedRefusalError) Unwrap() []error { return []error{r.unsupportedError, r.refusal} }
+
 // EventCode returns the code of a failed open. It is "" if package event does not
 // have the program's code; a check reports that.
 func (r *RefusalError) EventCode() event.ErrorCode {

@@ -27,9 +27,9 @@ type Program struct {
 	Command []string // the program and its arguments
 	Dir     string   // its working directory; "" is the current one
 
-	// StartLimit is how long the program may take for its first line; 0: the limit of
-	// the protocol.
-	StartLimit time.Duration
+	// StartLimit is how long the program may take for its first line, and ReplyLimit for a
+	// reply to a command that replies at once; 0: the limits of the protocol.
+	StartLimit, ReplyLimit time.Duration
 
 	// Watch is called with each line that is written to (in) or read from the
 	// program. It may be nil.
@@ -49,6 +49,9 @@ func (p *Program) Runtime() string { return p.Of }
 
 // External implements conformance.External.
 func (*Program) External() {}
+
+// SetLimits sets StartLimit and ReplyLimit.
+func (p *Program) SetLimits(start, reply time.Duration) { p.StartLimit, p.ReplyLimit = start, reply }
 
 // Show passes a line to Watch.
 func (p *Program) Show(in bool, line string) {

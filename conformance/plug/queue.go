@@ -1,14 +1,24 @@
 package plug
 
 import (
+	"context"
 	"sync"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// queue passes events to their reader and keeps the first protocol error. Adding
-// an event never blocks, because a protocol's reader must continue to read replies
-// while no reader takes events.
+// pendingBytes is how many bytes of events a queue takes at once, and pendingTime how long
+// adding one more may then take.
+const (
+	pendingBytes = 8 << 20
+	pendingTime  = time.Second
+)
+
+// queue passes events to their reader and keeps the first protocol error. Adding an event does
+// not wait for its reader, because a protocol's reader must continue to read replies while no
+// reader takes events. But if the program writes faster than the reader takes, adding one waits
+// for up to pendingTime, so that the memory is bounded.
 type queue struct {
 	events  chan event.Event
 	added   chan struct{} // holds one token: pending has grown
@@ -19,13 +29,15 @@ type queue struct {
 
 	mu      sync.Mutex
 	pending []event.Event
+	bytes   int           // of pending
+	taken   chan struct{} // closed, and replaced, when pending was taken
 	err     error
 }
 
 // newQueue starts a queue. Its goroutine ends after Finish and the last event, or
 // after drop.
 func newQueue() *queue {
-	q := &queue{events: make(chan event.Event), added: make(chan struct{}, 1), ended: make(chan struct{}), dropped: make(chan struct{})}
+	q := &queue{events: make(chan event.Event), added: make(chan struct{}, 1), ended: make(chan struct{}), dropped: make(chan struct{}), taken: make(chan struct{})}
 	go q.forward()
 	return q
 }
@@ -33,14 +45,19 @@ func newQueue() *queue {
 // Events implements adapters.Session.
 func (q *queue) Events() <-chan event.Event { return q.events }
 
-// Add queues an event. It never blocks.
+// Add queues an event.
 func (q *queue) Add(e event.Event) {
 	q.mu.Lock()
 	q.pending = append(q.pending, e)
+	q.bytes += e.Size()
+	full, taken := q.bytes > pendingBytes, q.taken
 	q.mu.Unlock()
 	select {
 	case q.added <- struct{}{}:
 	default:
+	}
+	if full {
+		WaitFor(context.Background(), taken, pendingTime)
 	}
 }
 
@@ -48,7 +65,12 @@ func (q *queue) Add(e event.Event) {
 func (q *queue) Finish() { q.end.Do(func() { close(q.ended) }) }
 
 // drop closes Events and discards what is pending.
-func (q *queue) drop() { q.abandon.Do(func() { close(q.dropped) }) }
+func (q *queue) drop() {
+	q.abandon.Do(func() {
+		close(q.dropped)
+		q.takePending()
+	})
+}
 
 // recordError keeps err if it is the first one, and reports whether it is.
 func (q *queue) recordError(err error) bool {
@@ -99,7 +121,9 @@ func (q *queue) takePending() []event.Event {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	pending := q.pending
-	q.pending = nil
+	q.pending, q.bytes = nil, 0
+	close(q.taken)
+	q.taken = make(chan struct{})
 	return pending
 }
 

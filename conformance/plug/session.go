@@ -142,6 +142,18 @@ func (s *Session) Abandon(grace proc.Grace) {
 	}
 }
 
+// Abort implements conformance.Aborter.
+func (s *Session) Abort(why error) {
+	s.recordError(why)
+	s.drop()
+	if s.Process != nil {
+		s.Process.Kill()
+	}
+	if s.Cancel != nil {
+		s.Cancel()
+	}
+}
+
 // MarkUnsupported records that the program does not report these members of
 // events, in the form of conformance.EventSupporter.
 func (s *Session) MarkUnsupported(what ...string) {

@@ -35,9 +35,19 @@ type Document struct {
 	Times     []CaseTime         `json:"case_times,omitempty"`
 	// Interrupted reports that the run was ended before all cases were done.
 	Interrupted bool `json:"interrupted,omitzero"`
+	// LeftOut is what was not tried because the time for the run was over.
+	LeftOut LeftOut `json:"left_out,omitzero"`
 
 	rerun string // the command that runs the case again, of a Go test; "": see Rerun
 }
+
+// LeftOut counts the cases, and the runs with a fault of other cases, that were not tried.
+type LeftOut struct {
+	Cases  int `json:"cases"`
+	Faults int `json:"runs_with_a_fault"`
+}
+
+func (l LeftOut) any() bool { return l != LeftOut{} }
 
 // Selection is what was asked for. All shards of a run have the same.
 type Selection struct {
@@ -183,7 +193,7 @@ func New(rep *conformance.Report, about About) *Document {
 	for _, c := range rep.Missing {
 		d.Missing = append(d.Missing, c.ID)
 	}
-	d.Times, d.Interrupted = caseTimes(rep.Timings), rep.Interrupted
+	d.Times, d.Interrupted, d.LeftOut = caseTimes(rep.Timings), rep.Interrupted, LeftOut(rep.LeftOut)
 	d.sortAndDecide(rules)
 	return d
 }
@@ -235,7 +245,7 @@ func (d *Document) sortAndDecide(rules map[string]Rule) {
 	})
 	for i, u := range d.Known {
 		d.Known[i].Stale = ""
-		if d.Shard == nil {
+		if d.Shard == nil && !d.LeftOut.any() {
 			use := conformance.KnownFailureUse{Failed: u.Failed, Judged: u.Judged, NoSuchCase: u.NoSuchCase}
 			use.MayPass = u.MayPass
 			d.Known[i].Stale = use.Stale()

@@ -42,6 +42,8 @@ func Merge(parts []Part) (*Document, error) {
 		out.Results = append(out.Results, p.Results...)
 		out.Plays = append(out.Plays, p.Plays...)
 		out.Times = append(out.Times, p.Times...)
+		out.LeftOut.Cases += p.LeftOut.Cases
+		out.LeftOut.Faults += p.LeftOut.Faults
 		out.Interrupted = out.Interrupted || p.Interrupted
 		for _, r := range p.Checks {
 			rules[r.ID] = r

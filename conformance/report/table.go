@@ -237,7 +237,14 @@ func Summary(d *Document, st Style) string {
 	for _, id := range d.Missing {
 		parts = append(parts, st.Bad("no case gave a verdict on "+id))
 	}
-	return strings.Join(parts, ", ")
+	line := strings.Join(parts, ", ")
+	if d.LeftOut.any() {
+		line += "\n" + st.Bad("not all was tried") + fmt.Sprintf(": %d cases and %d runs with a fault were left out, because the time for the run was over", d.LeftOut.Cases, d.LeftOut.Faults)
+		if run, rest, ok := strings.Cut(d.Selection.Command, " run"); ok {
+			line += "; all: " + run + " run --full" + rest
+		}
+	}
+	return line
 }
 
 // verdicts are in the order in which Summary counts them.

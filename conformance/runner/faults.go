@@ -95,8 +95,8 @@ func (x *judging) conclude(plain *conformance.Run) conformance.Result {
 
 // judgeFaulted tries each fault that a check wants, once for all checks that want
 // it. It judges each run before the next one, so that few runs are in memory at a
-// time, and returns the number of runs.
-func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged []*judging, external bool, replay func(*fault.Fault) *conformance.Run) (int, error) {
+// time, and returns the number of runs, and of those that were left out at the deadline.
+func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged []*judging, external bool, replay func(*fault.Fault) *conformance.Run) (n, leftOut int, err error) {
 	c := j.Case
 	wanted := map[string][]*judging{}
 	var names []string
@@ -116,7 +116,7 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 			}
 			if why != "" {
 				if err := x.noteUntried(j, plain, name, why); err != nil {
-					return 0, err
+					return 0, 0, err
 				}
 				continue
 			}
@@ -126,15 +126,23 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 			wanted[name] = append(wanted[name], x)
 		}
 	}
-	n := 0
 	for _, name := range names {
 		op, err := fault.Named(name)
 		if err != nil {
-			return n, err
+			return n, leftOut, err
 		}
 		for _, place := range j.placesOf(cfg, plain.Scenario, op) {
-			if j.ended != nil && j.ended() {
-				return n, nil
+			if j.context().Err() != nil {
+				return n, leftOut, nil //nolint:nilerr // the caller drops what was interrupted
+			}
+			if j.over() {
+				leftOut++
+				for _, x := range wanted[name] {
+					if err := x.noteUntried(j, plain, name, conformance.TimeIsOver); err != nil {
+						return n, leftOut, err
+					}
+				}
+				continue
 			}
 			f := op.Apply(c, place)
 			run := replay(&f)
@@ -145,7 +153,7 @@ func judgeFaulted(cfg conformance.Config, j Job, plain *conformance.Run, judged 
 			}
 		}
 	}
-	return n, nil
+	return n, leftOut, nil
 }
 
 // noteUntried records why a fault is not tried, if the case has a place for it. That it

@@ -280,10 +280,8 @@ func timingOf(r *conformance.Run, took time.Duration) conformance.Timing {
 	return t
 }
 
-// moveFaults moves the faults of the jobs that the subject does not support to others,
-// and returns the indexes of those. They are done again.
-func moveFaults(cfg conformance.Config, jobs []Job, unsupported []bool) ([]int, error) {
-	var again []int
+// moveFaults moves the faults of the jobs that the subject does not support to others.
+func moveFaults(cfg conformance.Config, jobs []Job, unsupported []bool) error {
 	for from := range jobs {
 		if !unsupported[from] {
 			continue
@@ -291,7 +289,7 @@ func moveFaults(cfg conformance.Config, jobs []Job, unsupported []bool) ([]int, 
 		for _, name := range jobs[from].Faults {
 			op, err := fault.Named(name)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			h := fnv.New64a()
 			_, _ = h.Write([]byte(jobs[from].Case.ID + name)) // it never fails
@@ -304,14 +302,11 @@ func moveFaults(cfg conformance.Config, jobs []Job, unsupported []bool) ([]int, 
 					continue
 				}
 				j.Faults = append(j.Faults, name)
-				if !slices.Contains(again, to) {
-					again = append(again, to)
-				}
 				break
 			}
 		}
 	}
-	return again, nil
+	return nil
 }
 
 // TriedInRealTime reports whether a fault is tried on external subjects that take

@@ -57,7 +57,7 @@ func (s muteSession) Events() <-chan event.Event { return s.events }
 
 // TestFailureIsTriedAgainInRealTime checks that a check which fails and then passes is
 // flaky, and that one which fails twice has failed. The sessions of a run are: without a
-// fault, with one, and after a failure the same again as far as it failed.
+// fault, after a failure the same again, with a fault, and after a failure both again.
 func TestFailureIsTriedAgainInRealTime(t *testing.T) {
 	hasText := func(r *conformance.Run) bool {
 		return slices.ContainsFunc(r.Events, func(e conformance.Event) bool { return e.Type() == event.TypeDelta })
@@ -89,11 +89,11 @@ func TestFailureIsTriedAgainInRealTime(t *testing.T) {
 	}{
 		"never":                          {sessions: 2, verdict: conformance.Pass},
 		"without a fault":                {mute: []int{1}, sessions: 3, verdict: conformance.Flaky},
-		"without a fault, twice":         {mute: []int{1, 3}, sessions: 3, verdict: conformance.Fail, failed: true},
+		"without a fault, twice":         {mute: []int{1, 2}, sessions: 3, verdict: conformance.Fail, failed: true},
 		"with a fault":                   {mute: []int{2}, sessions: 4, verdict: conformance.Flaky},
 		"with a fault, twice":            {mute: []int{2, 4}, sessions: 4, verdict: conformance.Fail, failed: true},
-		"both":                           {mute: []int{1, 2}, sessions: 4, verdict: conformance.Flaky},
-		"both, then with a fault":        {mute: []int{1, 2, 4}, sessions: 4, verdict: conformance.Fail, failed: true},
+		"both":                           {mute: []int{1, 3}, sessions: 5, verdict: conformance.Flaky},
+		"both, then with a fault":        {mute: []int{1, 3, 5}, sessions: 5, verdict: conformance.Fail, failed: true},
 		"on demand":                      {mute: []int{1}, onDemand: true, sessions: 3, verdict: conformance.Flaky, failed: true},
 		"known":                          {mute: []int{1}, onDemand: true, known: []conformance.KnownFailure{known}, sessions: 3, verdict: conformance.Flaky},
 		"known, and it passes":           {known: []conformance.KnownFailure{known}, sessions: 2, verdict: conformance.Pass, failed: true, stale: 1},
@@ -228,4 +228,38 @@ func TestSecondTryIsPatient(t *testing.T) {
 			g.Expect(rep.Results[0].Verdict).To(Equal(verdict), rep.Results[0].Reason)
 		})
 	}
+}
+
+// TestTimeBudget checks that a run in real time tries all cases without faults first, and that what
+// does not begin in its time is counted, is no pass, and leaves no known failure stale.
+func TestTimeBudget(t *testing.T) {
+	g := NewWithT(t)
+	check := &conformance.Check{
+		ID: "test.fault", Tiers: []conformance.Tier{conformance.TierWitness}, Faults: []string{"garbage-line", "burst"},
+		JudgeFault: func(_, _ *conformance.Run, f *conformance.Finding) { f.Asserted(1) },
+	}
+	plain := &conformance.Check{ID: "test.plain", Tiers: []conformance.Tier{conformance.TierWitness}, Judge: func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(1) }}
+	var seen []string
+	cfg := conformance.Config{
+		Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{plain, check}, Cases: []string{"text/plain"},
+		Tiers:         []conformance.Tier{conformance.TierProcess},
+		Progress:      func(_, _ int, id string) { seen = append(seen, id) },
+		KnownFailures: []conformance.KnownFailure{{Check: "test.plain", Case: "text", Reason: "x"}},
+	}
+	verdicts := func() map[string]conformance.Verdict {
+		rep, err := runner.Run(t.Context(), cfg)
+		g.Expect(err).NotTo(HaveOccurred())
+		out := map[string]conformance.Verdict{}
+		for _, r := range rep.Results {
+			out[r.Check.ID] = r.Verdict
+		}
+		g.Expect(rep.LeftOut.Any()).To(Equal(cfg.TimeBudget > 0))
+		g.Expect(rep.Stale()).To(HaveLen(map[bool]int{true: 0, false: 1}[rep.LeftOut.Any()]))
+		return out
+	}
+	g.Expect(verdicts()).To(Equal(map[string]conformance.Verdict{"test.plain": conformance.Pass, "test.fault": conformance.Pass}))
+	g.Expect(seen).To(HaveLen(2), "%v", seen)
+	g.Expect(seen[1]).To(Equal(seen[0] + " with faults"))
+	cfg.TimeBudget = 1 // nothing begins within a nanosecond
+	g.Expect(verdicts()).To(Equal(map[string]conformance.Verdict{"test.plain": conformance.NotTried, "test.fault": conformance.NotTried}))
 }

@@ -40,8 +40,8 @@ type Job struct {
 	// unsupported is set to true if the subject does not support what the case needs, so
 	// that no fault was tried; nil: it is not needed.
 	unsupported *bool
-	// ended reports that the run was interrupted; nil: it cannot be.
-	ended func() bool
+	ctx         context.Context // ends when the run is interrupted; nil: it cannot be
+	deadline    time.Time       // after it no run is begun; zero: there is none
 }
 
 // Jobs returns the jobs of the configuration, in the order of the corpus. A shard
@@ -116,8 +116,6 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 	}
 	results := make([][]conformance.Result, len(jobs))
 	faultRuns := make([]int, len(jobs))
-	var progress sync.Mutex
-	done := 0
 	var timings []conformance.Timing
 	if cfg.Timing == nil {
 		var mu sync.Mutex
@@ -127,46 +125,15 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 			timings = append(timings, t)
 		}
 	}
-	unsupported := make([]bool, len(jobs))
-	do := func(i int) (err error) {
-		jobs[i].unsupported = &unsupported[i]
-		jobs[i].ended = func() bool { return ctx.Err() != nil }
-		rs, n, err := Do(cfg, jobs[i])
-		if ctx.Err() == nil { // else it may have left out faults
-			results[i], faultRuns[i] = rs, n
-		}
-		return err
-	}
-	order := runOrder(jobs)
-	err = worker.Each(ctx, cfg.Workers, len(jobs), func(i int) (err error) {
-		i = order[i]
-		err = do(i)
-		progress.Lock()
-		defer progress.Unlock()
-		done++
-		if cfg.Judged != nil && err == nil {
-			cfg.Judged(done, len(jobs), results[i])
-		}
-		if cfg.Progress != nil {
-			cfg.Progress(done, len(jobs), jobs[i].Case.ID)
-		}
-		jobs[i].free()
-		return err
-	})
+	s := newSchedule(cfg, jobs, results, faultRuns)
+	err = s.run(ctx)
 	if err != nil && ctx.Err() != nil {
 		return interrupted(cfg, results, faultRuns, timings), err
 	}
 	if err != nil {
 		return nil, err
 	}
-	again, err := moveFaults(cfg, jobs, unsupported)
-	if err == nil {
-		err = worker.Each(ctx, cfg.Workers, len(again), func(i int) error { return do(again[i]) })
-	}
-	if err != nil {
-		return nil, err
-	}
-	rep := &conformance.Report{Cases: len(jobs), Shard: cfg.Shard, Timings: timings, FailOnFlaky: cfg.FailOnFlaky}
+	rep := &conformance.Report{Cases: len(jobs) - s.leftOut.Cases, Shard: cfg.Shard, Timings: timings, FailOnFlaky: cfg.FailOnFlaky, LeftOut: s.leftOut}
 	rep.Results = slices.Concat(results...)
 	for _, n := range faultRuns {
 		rep.FaultRuns += n
@@ -224,70 +191,142 @@ func Do(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
 	return out, faultRuns, err
 }
 
+// attempt is a job that is performed in this process.
+type attempt struct {
+	cfg       conformance.Config
+	job       Job
+	external  bool
+	plain     *conformance.Run
+	judged    []*judging
+	replay    replayFunc
+	again     bool // it is the second try
+	hung      bool // a run hung
+	plainOnly bool // runs with a fault would prove nothing more
+	faultRuns int
+	leftOut   int                  // runs with a fault that were left out
+	concluded []conformance.Result // without faults
+}
+
 // doHere runs a job in this process. hung reports whether a run hung; a worker then
 // tries no more runs of the case.
 func doHere(cfg conformance.Config, j Job, inWorker bool) (results []conformance.Result, faultRuns int, hung bool, err error) {
+	a, results, err := begin(cfg, j, inWorker)
+	if a == nil {
+		return results, 0, false, err
+	}
+	if err := a.tryFaults(); err != nil {
+		return nil, 0, a.hung, err
+	}
+	return a.conclude(), a.faultRuns, a.hung, nil
+}
+
+// begin runs a job without faults. It returns results, and no attempt, if no subject can perform
+// the case.
+func begin(cfg conformance.Config, j Job, inWorker bool) (*attempt, []conformance.Result, error) {
 	rec, err := j.recording(cfg)
 	if err != nil {
-		return nil, 0, false, err
+		return nil, nil, err
 	}
 	scn := rec.Scenario
 	if why := scn.Inexpressible(j.Case.Runtime); why != "" {
-		return notExpressible(cfg, j, scn, why), 0, false, nil
+		return nil, notExpressible(cfg, j, scn, why), nil
 	}
 	if rec.Prepared, err = standin.Prepare(j.Case); err != nil {
-		return nil, 0, false, err
+		return nil, nil, err
 	}
 	external, as := tiersOf(cfg, j.Subject)
 	rec.ReduceLive = as[conformance.TierGolden] != ""
-	var plain *conformance.Run
-	again := false // it is the second try
-	replay := func(f *fault.Fault, scn *fixtures.Scenario) *conformance.Run {
+	a := &attempt{cfg: cfg, job: j, external: external}
+	a.replay = func(f *fault.Fault, scn *fixtures.Scenario) *conformance.Run {
 		rec := rec
 		rec.Scenario = scn
 		began := time.Now()
 		var r *conformance.Run
 		if external {
-			r = perform.Process(j.Subject, withLimits(rec, f, plain, again), f)
+			r = perform.Process(j.context(), j.Subject, withLimits(rec, f, a.plain, a.again), f)
 		} else {
 			r = perform.Virtual(j.Subject, rec, f)
-			hung = hung || r.Hang != ""
+			a.hung = a.hung || r.Hang != ""
 		}
 		if cfg.Timing != nil {
 			cfg.Timing(timingOf(r, time.Since(began)))
 		}
 		return r
 	}
-	plain = replay(nil, scn)
-	plainOnly := judge.Unsupported(plain) != "" || (inWorker || external) && plain.Hang != "" // further runs would prove nothing more
-	j.WithoutFaults = j.WithoutFaults || plainOnly
+	a.plain = a.replay(nil, scn)
+	a.plainOnly = judge.Unsupported(a.plain) != "" || (inWorker || external) && a.plain.Hang != ""
 	if j.unsupported != nil {
-		*j.unsupported = plainOnly
+		*j.unsupported = a.plainOnly
 	}
-	judged := judgePlain(cfg, plain, external, plainOnly, as, replay)
-	n := 0
-	if !j.WithoutFaults {
-		if n, err = judgeFaulted(cfg, j, plain, judged, external, func(f *fault.Fault) *conformance.Run { return replay(f, scn) }); err != nil {
-			return nil, 0, hung, err
-		}
+	a.judged = judgePlain(cfg, a.plain, external, a.plainOnly, as, a.replay)
+	return a, nil, nil
+}
+
+// hasFaults reports whether the job may have runs with a fault.
+func (a *attempt) hasFaults() bool {
+	return !a.job.WithoutFaults && !a.plainOnly && (a.job.Faults == nil || len(a.job.Faults) > 0)
+}
+
+// tryFaults runs the job with its faults, until its deadline.
+func (a *attempt) tryFaults() (err error) {
+	if a.job.WithoutFaults || a.plainOnly {
+		return nil
 	}
-	out := make([]conformance.Result, 0, len(judged)+len(judge.GoldenChecks()))
-	for _, x := range judged {
-		out = append(out, x.conclude(plain))
+	a.faultRuns, a.leftOut, err = judgeFaulted(a.cfg, a.job, a.plain, a.judged, a.external,
+		func(f *fault.Fault) *conformance.Run { return a.replay(f, a.plain.Scenario) })
+	return err
+}
+
+// conclude returns the results of the job so far. In real time it tries failures again.
+func (a *attempt) conclude() []conformance.Result {
+	cfg := a.cfg
+	out := make([]conformance.Result, 0, len(a.judged))
+	for _, x := range a.judged {
+		out = append(out, x.conclude(a.plain))
 	}
-	if external && !cfg.SingleTry && (j.ended == nil || !j.ended()) {
-		again = true
-		retryFailures(cfg, plain, out, replay)
+	if a.external && !cfg.SingleTry && a.job.context().Err() == nil {
+		a.retry(out)
 	}
-	if cfg.Golden && cfg.Tier(conformance.TierGolden) && !external {
-		out = append(out, judge.Goldens(cfg, plain)...)
+	a.concluded = out
+	out = slices.Clone(out)
+	if cfg.Golden && cfg.Tier(conformance.TierGolden) && !a.external {
+		out = append(out, judge.Goldens(cfg, a.plain)...)
 	}
 	for i := range out {
 		if !out[i].Verdict.BadOnce() && !cfg.KeepRuns {
 			out[i].Trial = nil
 		}
 	}
-	return out, n, hung, nil
+	return out
+}
+
+// retry tries failures again. What failed without a fault was tried again before those with one.
+func (a *attempt) retry(out []conformance.Result) {
+	var failed []conformance.Result
+	var at []int
+	for i, r := range out {
+		ofFault := slices.ContainsFunc(r.Problems, func(p conformance.Problem) bool { return p.Fault != nil })
+		switch {
+		case r.Verdict != conformance.Fail:
+		case a.concluded != nil && !ofFault:
+			out[i] = a.concluded[i]
+		default:
+			failed, at = append(failed, r), append(at, i)
+		}
+	}
+	a.again = true
+	retryFailures(a.cfg, a.plain, failed, a.replay)
+	a.again = false
+	for k, r := range failed {
+		out[at[k]] = r
+	}
+}
+
+func (j Job) context() context.Context {
+	if j.ctx == nil {
+		return context.Background()
+	}
+	return j.ctx
 }
 
 // recording returns the recording of the job. It loads it if the job was made

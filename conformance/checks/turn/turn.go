@@ -37,6 +37,7 @@ func Checks() []*conformance.Check {
 		Compaction,
 		Notices,
 		Queue,
+		WithinBudget,
 	}
 }
 
@@ -81,5 +82,7 @@ func Broken() []broken.Adapter {
 		compactsForEver,
 		retriesInSilence,
 		hidesTheQueue,
+		neverStops,
+		repeatsMegabytes,
 	}
 }

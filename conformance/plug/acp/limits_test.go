@@ -33,7 +33,7 @@ func TestLimitsReachTheAgent(t *testing.T) {
 	limits := &adapters.Limits{Handshake: 90 * time.Second, Stop: 60 * time.Second, Idle: 60 * time.Second, Request: 60 * time.Second}
 	for kind, want := range map[string]string{takesLimits: `_meta {"turnspec":{"limits":{"stall_ms":120000,"start_ms":90000,"stop_ms":60000}}}`, right: ""} {
 		s := &acp.Subject{Program: plug.Program{Title: kind, Of: "claude", Command: []string{self, asAgent, kind}}}
-		r := perform.Process(s, perform.Recording{Case: c, Scenario: scn, Limits: limits}, nil)
+		r := perform.Process(t.Context(), s, perform.Recording{Case: c, Scenario: scn, Limits: limits}, nil)
 		if len(r.Program) != 1 {
 			t.Errorf("%s: %d programs ran: %s", kind, len(r.Program), r.Harness)
 			continue

@@ -57,12 +57,12 @@ func (x *session) enterMode(ctx context.Context, mode string, modes *acpsdk.Sess
 	case id == current:
 		return id, nil
 	case option != "":
-		_, err := call[acpsdk.SetSessionConfigOptionResponse](ctx, x, replyLimit, acpsdk.AgentMethodSessionSetConfigOption, acpsdk.SetSessionConfigOptionRequest{
+		_, err := call[acpsdk.SetSessionConfigOptionResponse](ctx, x, x.replyLimit(), acpsdk.AgentMethodSessionSetConfigOption, acpsdk.SetSessionConfigOptionRequest{
 			ValueId: &acpsdk.SetSessionConfigOptionValueId{SessionId: x.id, ConfigId: option, Value: acpsdk.SessionConfigValueId(id)},
 		})
 		return id, x.openError("session/set_config_option", err)
 	}
-	_, err := call[acpsdk.SetSessionModeResponse](ctx, x, replyLimit, acpsdk.AgentMethodSessionSetMode, acpsdk.SetSessionModeRequest{SessionId: x.id, ModeId: acpsdk.SessionModeId(id)})
+	_, err := call[acpsdk.SetSessionModeResponse](ctx, x, x.replyLimit(), acpsdk.AgentMethodSessionSetMode, acpsdk.SetSessionModeRequest{SessionId: x.id, ModeId: acpsdk.SessionModeId(id)})
 	return id, x.openError("session/set_mode", err)
 }
 

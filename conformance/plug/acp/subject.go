@@ -23,6 +23,8 @@ const (
 	replyLimit = 30 * time.Second
 )
 
+func (x *session) replyLimit() time.Duration { return cmp.Or(x.Program.ReplyLimit, replyLimit) }
+
 // Subject is an ACP agent.
 type Subject struct{ plug.Program }
 
@@ -123,19 +125,19 @@ func (x *session) openSession(ctx context.Context, o conformance.Open) (*acpsdk.
 	x.Mu.Unlock()
 	switch {
 	case o.Resume == "":
-		r, err := call[acpsdk.NewSessionResponse](ctx, x, firstLimit, acpsdk.AgentMethodSessionNew, acpsdk.NewSessionRequest{Meta: x.limits, Cwd: o.Dir, McpServers: servers})
+		r, err := call[acpsdk.NewSessionResponse](ctx, x, cmp.Or(x.Program.ReplyLimit, firstLimit), acpsdk.AgentMethodSessionNew, acpsdk.NewSessionRequest{Meta: x.limits, Cwd: o.Dir, McpServers: servers})
 		x.Mu.Lock()
 		x.id = r.SessionId
 		x.Mu.Unlock()
 		return r.Modes, r.ConfigOptions, x.openError("session/new", err)
 	case x.can.SessionCapabilities.Resume != nil:
-		r, err := call[acpsdk.ResumeSessionResponse](ctx, x, firstLimit, acpsdk.AgentMethodSessionResume, acpsdk.ResumeSessionRequest{Meta: x.limits, Cwd: o.Dir, McpServers: servers, SessionId: x.id})
+		r, err := call[acpsdk.ResumeSessionResponse](ctx, x, cmp.Or(x.Program.ReplyLimit, firstLimit), acpsdk.AgentMethodSessionResume, acpsdk.ResumeSessionRequest{Meta: x.limits, Cwd: o.Dir, McpServers: servers, SessionId: x.id})
 		return r.Modes, r.ConfigOptions, x.openError("session/resume", err)
 	case x.can.LoadSession:
 		x.Mu.Lock()
 		x.loading = true
 		x.Mu.Unlock()
-		r, err := call[acpsdk.LoadSessionResponse](ctx, x, firstLimit, acpsdk.AgentMethodSessionLoad, acpsdk.LoadSessionRequest{Meta: x.limits, Cwd: o.Dir, McpServers: servers, SessionId: x.id})
+		r, err := call[acpsdk.LoadSessionResponse](ctx, x, cmp.Or(x.Program.ReplyLimit, firstLimit), acpsdk.AgentMethodSessionLoad, acpsdk.LoadSessionRequest{Meta: x.limits, Cwd: o.Dir, McpServers: servers, SessionId: x.id})
 		x.Mu.Lock()
 		x.loading = false
 		x.MarkUnsupported("session_ready.resumed")

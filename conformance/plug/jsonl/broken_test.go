@@ -98,6 +98,23 @@ var brokenPrograms = map[string]struct {
 		})},
 		"permission/allow", []string{"tool.paired"},
 	},
+	"never stops": {
+		&bridge{event: once(event.TypeDone, 1, func(e event.Event, write func(event.Event)) {
+			for {
+				write(event.Event{Data: event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: "again"}, TS: e.TS, Seq: e.Seq, SessionID: e.SessionID, Turn: e.Turn})
+			}
+		})},
+		"text/plain", []string{"turn.within-budget"},
+	},
+	"repeats megabytes": {
+		&bridge{event: once(event.TypeDone, 1, func(e event.Event, write func(event.Event)) {
+			for range 100 {
+				write(event.Event{Data: event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: strings.Repeat("x", 1<<20)}, TS: e.TS, Seq: e.Seq, SessionID: e.SessionID, Turn: e.Turn})
+			}
+			write(e)
+		})},
+		"text/plain", []string{"turn.within-budget"},
+	},
 	"replies with a wrong id": {
 		&bridge{reply: func(do string, id int) []int {
 			if do == "send" {

@@ -1,6 +1,7 @@
 package jsonl_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"testing"
@@ -54,7 +55,7 @@ func play(t *testing.T, s conformance.Subject, id string) *conformance.Run {
 	if err := errors.Join(scnErr, lifeErr); err != nil {
 		t.Fatal(err)
 	}
-	return perform.Process(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil)
+	return perform.Process(context.Background(), s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil)
 }
 
 func smoke(t *testing.T, s *jsonl.Subject) []jsonl.Step {

@@ -283,7 +283,7 @@ func (x *session) request(ctx context.Context, c *command) (*reply, error) {
 	x.calls[c.ID] = pending
 	x.Mu.Unlock()
 	x.write(c)
-	t := time.NewTimer(replyLimit)
+	t := time.NewTimer(x.replyLimit())
 	defer t.Stop()
 	select {
 	case err := <-pending.result:
@@ -295,18 +295,21 @@ func (x *session) request(ctx context.Context, c *command) (*reply, error) {
 	}
 }
 
+func (x *session) replyLimit() time.Duration { return cmp.Or(x.Program.ReplyLimit, replyLimit) }
+
 // noReply fails the session because a call got no reply. The message names the call
 // before it: if the runtime refused something, it is seldom the call that hangs.
 func (x *session) noReply(c *command) error {
+	limit := x.replyLimit()
 	x.Mu.Lock()
 	replied := x.replied
 	x.Mu.Unlock()
 	if c.Do == "open" || replied == "" {
-		return x.Fail(plug.Errorf("no reply to %s within %v", c, replyLimit).Advise(fmt.Sprintf(
+		return x.Fail(plug.Errorf("no reply to %s within %v", c, limit).Advise(fmt.Sprintf(
 			`write {"reply":{"id":%d}} when it is done, or {"reply":{"id":%d,"error":{"code":"unsupported","message":"…"}}}; `+
 				"go on reading while a turn runs, because commands come then too", c.ID, c.ID)))
 	}
-	return x.Fail(plug.Errorf("no reply to %s within %v; the last reply: %s", c, replyLimit, replied).Advise(fmt.Sprintf(
+	return x.Fail(plug.Errorf("no reply to %s within %v; the last reply: %s", c, limit, replied).Advise(fmt.Sprintf(
 		"find what the program waits for before it replies to the line {\"id\":%d,\"do\":%q, …} of this protocol, which is no line of the runtime; "+
 			"a call whose request the runtime refuses, or does not answer in time, gets an error as its reply", c.ID, c.Do)))
 }

@@ -1,6 +1,7 @@
 package jsonl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,7 +28,7 @@ const SmokeScenario = "text/plain"
 // opens, takes a message, reports the turn and its text, and closes. The result
 // ends with the first step that failed. c is a recording of SmokeScenario.
 func Smoke(s conformance.Subject, scn *fixtures.Scenario, c *fixtures.Case, life *fixtures.ReadReplies) []Step {
-	return Connection(perform.Process(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil))
+	return Connection(perform.Process(context.Background(), s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil))
 }
 
 // Connection judges the run of a smoke test.
@@ -58,6 +59,35 @@ func Connection(r *conformance.Run) []Step {
 		}
 	}
 	return out
+}
+
+// TookTurn reports whether the subject of a smoke test got through one turn, so that the suite
+// can judge it: all steps passed, or the turn ended and had some text, and the run came to its end
+// without a failed command. A subject that declares that it cannot perform the scenario is judged
+// on others.
+func TookTurn(r *conformance.Run, steps []Step) bool {
+	if steps[len(steps)-1].Err == nil {
+		return true
+	}
+	if r.Harness != "" || r.Hang != "" || r.EndedEarly {
+		return declines(r)
+	}
+	ended, text := !r.Supports(string(event.TypeDone)), !r.Supports(string(event.TypeDelta))
+	for _, e := range r.Events {
+		ended = ended || e.Type() == event.TypeDone || e.Type() == event.TypeError
+		text = text || e.Type() == event.TypeDelta
+	}
+	failed := slices.ContainsFunc(r.Steps, func(s conformance.StepResult) bool { return s.Err != nil })
+	return ended && text && !failed && len(r.Played) > 0
+}
+
+// declines reports whether the subject declares that it does not support a step of the scenario.
+// A program that refused a command declared nothing.
+func declines(r *conformance.Run) bool {
+	return slices.ContainsFunc(r.Steps, func(s conformance.StepResult) bool {
+		_, refused := errors.AsType[*plug.RefusalError](s.Err)
+		return errors.Is(s.Err, conformance.ErrDeclaredUnsupported) && !refused
+	})
 }
 
 // checkStarted fails if Open failed before the program was asked to open.

@@ -79,7 +79,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 	err := x.send(ctx, &c)
 	if r, ok := errors.AsType[*plug.RefusalError](err); ok {
 		if r.Code == "unsupported" {
-			return plug.UnsupportedBecause("the program refused it as unsupported: " + r.Text)
+			return r.AsUnsupported("the program refused it as unsupported: " + r.Text)
 		}
 		return &adapters.OpenError{Code: openCode(r), Op: "open", Err: err}
 	}

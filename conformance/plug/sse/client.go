@@ -105,7 +105,7 @@ func (x *session) request(ctx context.Context, method, path string, in, out any)
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	ctx, cancel := context.WithTimeout(ctx, x.answerLimit())
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, x.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -123,7 +123,7 @@ func (x *session) request(ctx context.Context, method, path string, in, out any)
 	}
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return x.Fail(noAnswer(method, path))
+		return x.Fail(x.noAnswer(method, path))
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
@@ -146,8 +146,10 @@ func (x *session) request(ctx context.Context, method, path string, in, out any)
 	return nil
 }
 
-func noAnswer(method, path string) *plug.Error {
-	return plug.Errorf("%s %s: no answer within %v", method, path, answerLimit).
+func (x *session) answerLimit() time.Duration { return cmp.Or(x.Program.ReplyLimit, answerLimit) }
+
+func (x *session) noAnswer(method, path string) *plug.Error {
+	return plug.Errorf("%s %s: no answer within %v", method, path, x.answerLimit()).
 		Advise("answer at once, with 202 if the work goes on: events report its result")
 }
 

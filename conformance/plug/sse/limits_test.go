@@ -31,11 +31,11 @@ func TestLimitsReachTheSidecar(t *testing.T) {
 	}
 	places := stall.Places(c, scn)
 	f := stall.Apply(c, places[len(places)/2])
-	r := perform.Process(of(t, "whole", "claude"), perform.Recording{Case: c, Scenario: scn, Limits: limits}, &f)
+	r := perform.Process(t.Context(), of(t, "whole", "claude"), perform.Recording{Case: c, Scenario: scn, Limits: limits}, &f)
 	if !endsIn(r, event.ErrorTimeout) || r.Limits == nil {
 		t.Errorf("the turn of a runtime that hangs does not end in a timeout: %v %s %s", r.Limits, r.Hang, r.Harness)
 	}
-	if r := perform.Process(of(t, "plain", "claude"), perform.Recording{Case: c, Scenario: scn, Limits: limits}, nil); r.Limits != nil {
+	if r := perform.Process(t.Context(), of(t, "plain", "claude"), perform.Recording{Case: c, Scenario: scn, Limits: limits}, nil); r.Limits != nil {
 		t.Error("a sidecar that declares no limits got some")
 	}
 }

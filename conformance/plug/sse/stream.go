@@ -38,7 +38,7 @@ func (x *session) openStream(after string) error {
 	if err != nil {
 		cancel()
 		if !late.Stop() {
-			return x.Fail(noAnswer(http.MethodGet, path))
+			return x.Fail(x.noAnswer(http.MethodGet, path))
 		}
 		return x.failAnswer(http.MethodGet, path, err)
 	}

@@ -9,7 +9,7 @@ export function verdicts({ runtime, subject, known, args = [], program = process
   try {
     const file = join(dir, "report.json");
     const more = process.env.TURNSPEC_ARGS?.split(" ").filter(Boolean) ?? [];
-    const argv = ["run", "--runtime", runtime, "--subject", subject, "--report", `json=${file}`, ...(known ? ["--known", known] : []), ...args, ...more];
+    const argv = ["run", "--full", "--runtime", runtime, "--subject", subject, "--report", `json=${file}`, ...(known ? ["--known", known] : []), ...args, ...more];
     const run = spawnSync(program, argv, { encoding: "utf8", maxBuffer: 1 << 30 });
     if (run.error) throw new Error(`${program} cannot be started (npm install --save-dev turnspec): ${run.error.message}`);
     if (run.status !== 0 && run.status !== 1) throw new Error(run.stderr || run.stdout);

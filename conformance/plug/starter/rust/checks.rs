@@ -9,7 +9,7 @@ use std::process::{exit, Command};
 fn main() {
     let report = std::env::temp_dir().join(format!("turnspec-{}.json", std::process::id()));
     let output = Command::new(std::env::var("TURNSPEC").unwrap_or("turnspec".to_string()))
-        .args(["run", "--runtime", "{{runtime}}", "--subject", &format!("'{}'", env!("CARGO_BIN_EXE_plug"))])
+        .args(["run", "--full", "--runtime", "{{runtime}}", "--subject", &format!("'{}'", env!("CARGO_BIN_EXE_plug"))])
         .args(["--known", concat!(env!("CARGO_MANIFEST_DIR"), "/known-failures.txt"), "--report", &format!("json={}", report.display())])
         .args(std::env::var("TURNSPEC_ARGS").unwrap_or_default().split_whitespace())
         .output()

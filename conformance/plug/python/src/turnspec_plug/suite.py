@@ -21,7 +21,7 @@ def verdicts(runtime: str, subject: str, known: Optional[str] = None, args: Sequ
     stale. The variable TURNSPEC_ARGS adds arguments: TURNSPEC_ARGS='--case text/*' pytest."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "report.json")
-        argv = [program or os.environ.get("TURNSPEC") or "turnspec", "run", "--runtime", runtime, "--subject", subject, "--report", "json=" + file]
+        argv = [program or os.environ.get("TURNSPEC") or "turnspec", "run", "--full", "--runtime", runtime, "--subject", subject, "--report", "json=" + file]
         if known:
             argv += ["--known", known]
         run = subprocess.run([*argv, *args, *os.environ.get("TURNSPEC_ARGS", "").split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
