@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"runtime"
 	"slices"
@@ -190,10 +189,6 @@ var ids = regexp.MustCompile(`\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}
 
 var sessionID = regexp.MustCompile(`"session_id":"([^"]+)"|"result":\{"thread":\{"id":"([^"]+)"`)
 
-// whole reports whether the tests play each case: `make matrix` sets it. `go test` plays one of
-// each topic.
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
-
 // TestRepeatedCorpusKeepsText plays each case several times in one session, with
 // new ids each time: no round may lose text.
 func TestRepeatedCorpusKeepsText(t *testing.T) {
@@ -206,7 +201,7 @@ func TestRepeatedCorpusKeepsText(t *testing.T) {
 		runtime, _, _ := fixtures.SplitCaseID(id)
 		return runtime != "codex" && runtime != "claude" // newNormalizer reads no other
 	})
-	if !whole() {
+	if !racesample.Whole() {
 		all = fixtures.OneOfEachTopic(all)
 	}
 	for i, id := range all {

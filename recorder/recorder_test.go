@@ -122,9 +122,6 @@ func TestUnusedReplyIsRejected(t *testing.T) {
 	g.Expect(checkUnused(s, []int{10}, []fixtures.Request{cut, {New: []string{"retry"}}})).To(MatchError(HaveSuffix("b.txtar:10")))
 }
 
-// whole reports whether to read all cases, as `make matrix` and .ci/run do, and not only some.
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
-
 func TestCorpusHoldsNothingPrivate(t *testing.T) {
 	g := NewWithT(t)
 	scenarios, err := fixtures.Scenarios()
@@ -134,7 +131,7 @@ func TestCorpusHoldsNothingPrivate(t *testing.T) {
 		if err != nil || d.IsDir() || strings.HasPrefix(name, "scenarios/") || !strings.HasSuffix(name, ".txtar") {
 			return err
 		}
-		if ids++; ids%20 != 0 && (racesample.Enabled || !whole()) {
+		if ids++; ids%20 != 0 && (racesample.Enabled || !racesample.Whole()) {
 			return nil
 		}
 		b, err := fs.ReadFile(fixtures.Embedded().FS, name)

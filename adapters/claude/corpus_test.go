@@ -3,7 +3,6 @@ package claude_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -17,10 +16,6 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
-
-// whole reports whether the tests read each recording: `make matrix` sets it. `go test` reads
-// one of each topic of each version.
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
 
 // recordings returns the recorded cases of this runtime.
 func recordings(t *testing.T) []*fixtures.Case {
@@ -42,7 +37,7 @@ var corpus = sync.OnceValues(func() ([]*fixtures.Case, error) {
 		return nil, err
 	}
 	ours := slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, "claude/") })
-	if !whole() {
+	if !racesample.Whole() {
 		ours = fixtures.OneOfEachTopic(ours)
 	}
 	ours = racesample.Sample(ours, 3)

@@ -22,10 +22,6 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// whole reports whether the tests read each recording: `make matrix` sets it. `go test` reads
-// one of each topic of each version.
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
-
 // corpus lists the recordings in TURNSPEC_FIXTURES, or else in the repository.
 func corpus(t *testing.T) []string {
 	t.Helper()
@@ -43,7 +39,7 @@ func corpus(t *testing.T) []string {
 	if len(files) == 0 {
 		t.Fatalf("no recordings in %s: nothing would be looked at", dir)
 	}
-	if !whole() {
+	if !racesample.Whole() {
 		files = fixtures.OneOfEachTopic(files)
 	}
 	return racesample.Sample(files, 2)

@@ -3,7 +3,6 @@ package dialect_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -77,7 +76,7 @@ type shown struct {
 
 // whole reports whether the messages of each case are read: `make matrix` sets it, and a test
 // that writes goldens does so too. `go test` reads those of one of each topic.
-func whole() bool { return *update || os.Getenv("TURNSPEC_MATRIX") == "whole" }
+func whole() bool { return *update || racesample.Whole() }
 
 // TestEachCase translates the events of all cases. The messages must be those of the goldens.
 // In cases that are read, what a reader of the messages shows must equal the chat that the

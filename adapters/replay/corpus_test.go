@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"sync"
 	"testing"
@@ -22,10 +21,6 @@ type recordedCase struct {
 	events []event.Event
 }
 
-// whole reports whether the tests reduce the events of each case: `make matrix` sets it. `go test` takes
-// one of each topic of each version.
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
-
 // loadCorpus returns the events of cases.
 var loadCorpus = sync.OnceValues(func() ([]recordedCase, error) {
 	all := fixtures.Embedded()
@@ -33,7 +28,7 @@ var loadCorpus = sync.OnceValues(func() ([]recordedCase, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !whole() {
+	if !racesample.Whole() {
 		ids = fixtures.OneOfEachTopic(ids)
 	}
 	var out []recordedCase

@@ -201,7 +201,7 @@ func addGrowing(r *Reducer, next func(int) event.Event, from, to int, withView b
 // each event.
 func TestEventCostIsIndependentOfLength(t *testing.T) {
 	few, many := 2_000, 20_000
-	if whole() {
+	if racesample.Whole() {
 		many = 100_000
 	}
 	for name, next := range growingSessions {

@@ -3,7 +3,6 @@ package sidecar_test
 import (
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -23,7 +22,7 @@ func TestListenersCutAtRandomPlaces(t *testing.T) {
 	const listeners = 10
 	cuts, turns := 30, 3
 	switch {
-	case os.Getenv("TURNSPEC_MATRIX") == "whole":
+	case racesample.Whole():
 		cuts, turns = 100, 10
 	case racesample.Enabled:
 		cuts, turns = 10, 2

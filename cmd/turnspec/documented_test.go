@@ -27,10 +27,6 @@ import (
 
 const repository = "../.."
 
-// whole reports whether to also run documented commands that differ from others only in
-// values, as `make matrix` does.
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
-
 // documented is a command that a page or the help of a subcommand contains.
 type documented struct {
 	text  string
@@ -67,7 +63,7 @@ func TestDocumentedCommands(t *testing.T) {
 		if how.notRun != "" || documentedElsewhere[c.where] != "" {
 			continue
 		}
-		if shapes[shape] && !whole() && c.where != "README.md" {
+		if shapes[shape] && !racesample.Whole() && c.where != "README.md" {
 			continue
 		}
 		shapes[shape] = true

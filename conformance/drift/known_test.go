@@ -119,7 +119,7 @@ func pairOf(k known) string { return k.runtime + " " + k.from + " " + k.to }
 
 // whole reports whether to compare all recordings, as `make matrix` does, and not only those
 // of the telling scenarios.
-func whole() bool { return *update || os.Getenv("TURNSPEC_MATRIX") == "whole" }
+func whole() bool { return *update || racesample.Whole() }
 
 // telling matches the scenarios in which the known changes show.
 var telling = regexp.MustCompile(`^(text/plain$|tool/(one|command|parallel)|permission/(allow|deny)$|(subagent|background|compaction|stop|file)/|model/cut-|question/one$)`)

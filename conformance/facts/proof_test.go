@@ -13,12 +13,8 @@ import (
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/worker"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
-
-// whole reports whether each fact is made false in each case, which takes minutes:
-// `make matrix` sets it. `go test` stops looking at a fact when the checks that judge
-// it have failed once.
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
 
 // tally counts the cases in which a fact was made false, and in which checks failed.
 type tally struct {
@@ -41,7 +37,7 @@ func TestJudgesFail(t *testing.T) {
 	pending := func() bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return whole() || slices.ContainsFunc(all, func(f facts.Fact) bool {
+		return racesample.Whole() || slices.ContainsFunc(all, func(f facts.Fact) bool {
 			return len(unproven(f, &tallies[slices.IndexFunc(all, func(g facts.Fact) bool { return g.Name == f.Name })])) > 0
 		})
 	}
@@ -65,7 +61,7 @@ func TestJudgesFail(t *testing.T) {
 			mu.Lock()
 			tried := unproven(f, &tallies[k])
 			mu.Unlock()
-			if whole() {
+			if racesample.Whole() {
 				tried = checks.All()
 			}
 			if len(tried) == 0 {
@@ -94,7 +90,7 @@ func TestJudgesFail(t *testing.T) {
 		for _, c := range unproven(f, &tallies[k]) {
 			t.Errorf("%s judges %s, but fails in no case when it is false", c.ID, f.Name)
 		}
-		if whole() && tallies[k].tried > 0 {
+		if racesample.Whole() && tallies[k].tried > 0 {
 			_, _ = fmt.Fprintf(os.Stdout, "%-40s noticed in %3d of %3d cases: %v\n", f.Name, tallies[k].noticed, tallies[k].tried, tallies[k].by)
 		}
 	}

@@ -2,7 +2,6 @@ package perform_test
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +72,7 @@ func TestSlowSubjectPasses(t *testing.T) {
 			Checks:     checks.All(),
 			Tiers:      []conformance.Tier{conformance.TierWitness},
 			Places:     3,
-			Exhaustive: os.Getenv("TURNSPEC_MATRIX") == "whole", // `make matrix` sets it
+			Exhaustive: racesample.Whole(), // `make matrix` sets it
 		}
 		jobs, err := runner.Jobs(cfg)
 		if err != nil {

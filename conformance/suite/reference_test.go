@@ -1,7 +1,6 @@
 package suite_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/turnspec/turnspec/adapters/reference"
@@ -42,7 +41,7 @@ func sample(t *testing.T) []string {
 	}
 	every := 80
 	switch {
-	case os.Getenv("TURNSPEC_MATRIX") == "whole":
+	case racesample.Whole():
 		every = 8
 	case racesample.Enabled:
 		every = 40

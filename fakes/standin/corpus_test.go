@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -153,10 +152,6 @@ func recorded(c *fixtures.Case, dir fixtures.Dir, process int) string {
 	return b.String()
 }
 
-// whole reports whether the tests play each case: `make matrix` sets it. `go test` plays
-// one of each topic of each version.
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
-
 // cases returns cases of the corpus. The suite plays each of them too.
 func cases(t *testing.T) []*fixtures.Case {
 	t.Helper()
@@ -176,7 +171,7 @@ var corpus = sync.OnceValues(func() ([]*fixtures.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !whole() {
+	if !racesample.Whole() {
 		ids = fixtures.OneOfEachTopic(ids)
 	}
 	ids = racesample.Sample(ids, 2)

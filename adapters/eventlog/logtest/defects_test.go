@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +23,7 @@ import (
 // othersEach is the sample of the checks that a defect must pass: one of so many, or all if
 // TURNSPEC_MATRIX is whole.
 func othersEach() int {
-	if os.Getenv("TURNSPEC_MATRIX") == "whole" {
+	if racesample.Whole() {
 		return 1
 	}
 	return 8

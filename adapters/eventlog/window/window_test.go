@@ -263,7 +263,7 @@ func sessionSizes() []int {
 	if racesample.Enabled || testing.Short() {
 		return []int{5_000, 20_000}
 	}
-	if os.Getenv("TURNSPEC_MATRIX") == "whole" {
+	if racesample.Whole() {
 		return []int{10_000, 100_000, 1_000_000}
 	}
 	return []int{10_000, 100_000}

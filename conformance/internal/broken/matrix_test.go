@@ -24,14 +24,9 @@ func references() []conformance.Subject {
 	return []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
 }
 
-// whole reports whether the broken adapters run on all scenarios of proof, which takes
-// minutes: `make matrix` and the nightly run set it. `go test` runs them on what the table
-// names.
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
-
 // quick reports whether a few runs are enough, because the test looks for races or
 // must be short.
-func quick() bool { return !whole() && (racesample.Enabled || testing.Short()) }
+func quick() bool { return !racesample.Whole() && (racesample.Enabled || testing.Short()) }
 
 // played returns the broken adapters that this test runs.
 func played() []broken.Adapter {
@@ -194,7 +189,7 @@ func TestMatrix(t *testing.T) {
 		for _, a := range played() {
 			t.Run(a.Name, func(t *testing.T) {
 				t.Parallel()
-				if !whole() && !*update {
+				if !racesample.Whole() && !*update {
 					failsAsListed(t, cfg, jobs, a, table[a.Name])
 					return
 				}

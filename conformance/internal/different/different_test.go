@@ -26,9 +26,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// whole reports whether all cases run with all adapters: `make matrix` sets it.
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
-
 // TestDifferent demands that correct adapters fail no check. It runs each adapter on
 // a case of each fourth topic on each runtime, which are others for each adapter, and tries
 // faults in an eighth of them; `make matrix` runs all cases.
@@ -39,7 +36,7 @@ func TestDifferent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, a := range different.All() {
-		if !whole() && (racesample.Enabled || testing.Short()) && i%8 != 0 {
+		if !racesample.Whole() && (racesample.Enabled || testing.Short()) && i%8 != 0 {
 			continue
 		}
 		t.Run(a.Name, func(t *testing.T) {
@@ -51,7 +48,7 @@ func TestDifferent(t *testing.T) {
 			for _, r := range references {
 				cfg.Subjects = append(cfg.Subjects, a.Subject(r))
 			}
-			if !whole() {
+			if !racesample.Whole() {
 				cfg.Cases = sample(ids, i)
 			}
 			jobs, err := runner.Jobs(cfg)
@@ -60,7 +57,7 @@ func TestDifferent(t *testing.T) {
 			}
 			passed := 0
 			for n, j := range jobs {
-				j.WithoutFaults = !whole() && (n+i)%8 != 0
+				j.WithoutFaults = !racesample.Whole() && (n+i)%8 != 0
 				results, _, err := runner.Do(cfg, j)
 				if err != nil {
 					t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	verdicts "github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // mended holds the verdicts that a check once gave wrongly, each with the scenario
@@ -95,7 +96,7 @@ func passesAll(t *testing.T, adapter, scenario string) {
 	i := slices.IndexFunc(different.All(), func(a different.Adapter) bool { return a.Name == adapter })
 	a := different.All()[i]
 	rep, err := runner.Run(t.Context(), conformance.Config{
-		Corpus: fixtures.Embedded(), Cases: []string{scenario}, Checks: checks.All(), Reference: true, Exhaustive: whole(), Places: 1, Seed: 1,
+		Corpus: fixtures.Embedded(), Cases: []string{scenario}, Checks: checks.All(), Reference: true, Exhaustive: racesample.Whole(), Places: 1, Seed: 1,
 		Tiers:    []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden},
 		Subjects: []conformance.Subject{a.Subject(conformance.Adapter("codex", codex.New())), a.Subject(conformance.Adapter("claude", claude.New()))},
 	})

@@ -3,7 +3,6 @@ package jsonl_test
 import (
 	"context"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -153,9 +152,6 @@ var (
 	endFaults = choice{true, []string{"kill", "exit-without-newline", "no-program", "duplicate-end", "garbage-line", "unknown-message"}}
 )
 
-// whole reports whether all cases and faults are tried, as `make matrix` does.
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
-
 // judged runs cases against a subject. It returns the checks that failed, with their
 // problems. With faults a failure is tried a second time, as for a user: the subject has
 // short limits then, which a busy machine can exceed.
@@ -216,9 +212,9 @@ func TestBridgedReferenceConforms(t *testing.T) {
 			switch {
 			case ofFaults && racesample.Enabled:
 				t.Skip("faults are minutes of waiting, and `make test` tries them")
-			case ofFaults && whole():
+			case ofFaults && racesample.Whole():
 				t.Skip("the other subtests try all faults")
-			case whole() && !racesample.Enabled:
+			case racesample.Whole() && !racesample.Enabled:
 				faults = allFaults
 			}
 			failed, rep := judged(t, of(t, program, x.runtime), faults, cases...)

@@ -109,7 +109,7 @@ func TestExamplesWithFaults(t *testing.T) {
 			t.Parallel()
 			need(t, x.program, x.good, x.want)
 			faults, cases := endFaults, x.cases("text/plain")
-			if whole() {
+			if racesample.Whole() {
 				faults, cases = allFaults, nil
 			}
 			if failed, _ := judged(t, x.subject(file), faults, cases...); len(failed) > 0 {
@@ -127,7 +127,7 @@ func TestExamplesPass(t *testing.T) {
 		"claude": {"text/plain", "tool/text-tool-text-three-rounds", "permission/allow", "permission/deny-with-a-message", "turn/two-turns-one-process"},
 		"codex":  {"text/plain", "tool/text-tool-text-three-rounds", "permission/allow", "permission/deny-with-a-message", "turn/two-turns-one-process"},
 	}
-	if whole() {
+	if racesample.Whole() {
 		scenarios = map[string][]string{
 			"claude": {"text/*-*-*", "tool/text-tool-text-three-rounds", "permission/a*", "permission/deny*", "process/*", "plan/*", "limit/*", "subagent/asks-beside-the-turn", "turn/two-turns-one-process"},
 			"codex":  {"text/*-*-*", "tool/text-tool-text-three-rounds", "permission/a*", "permission/deny*", "process/bad-flag", "file/patch-of-many", "subagent/asks-beside-the-turn", "turn/two-turns-one-process"},

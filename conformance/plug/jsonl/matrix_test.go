@@ -110,7 +110,7 @@ func TestMatrix(t *testing.T) {
 		})
 	}
 	want := 10
-	if whole() {
+	if racesample.Whole() {
 		want = 30
 	}
 	if !racesample.Enabled && !testing.Short() && compared < want {
@@ -136,7 +136,7 @@ func failsAsProgram(t *testing.T, a broken.Adapter, x attempt) bool {
 func matrixAdapters() []broken.Adapter {
 	all := slices.DeleteFunc(checks.Broken(), func(a broken.Adapter) bool { return a.Runtime == "codex" || onlyInGo[a.Name] != "" })
 	switch {
-	case whole():
+	case racesample.Whole():
 		return all
 	case racesample.Enabled || testing.Short():
 		return all[:3]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // plugged are the examples of the plugs, and what finds the plug without installing it.
@@ -75,7 +76,7 @@ func TestPlugsPass(t *testing.T) {
 				g.Expect(step.Err).NotTo(gomega.HaveOccurred(), step.Name)
 			}
 			cases := []string{"claude/2.1.329/text/plain", "claude/2.1.329/permission/allow", "claude/2.1.329/stop/then-next-turn"}
-			if whole() {
+			if racesample.Whole() {
 				cases = append(cases, "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/turn/two-turns-one-process")
 			}
 			failed, rep := judged(t, s, noFaults, cases...)

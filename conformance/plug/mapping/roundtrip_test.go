@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"testing"
 
@@ -27,7 +26,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if os.Getenv("TURNSPEC_MATRIX") != "whole" {
+	if !racesample.Whole() {
 		ids = fixtures.Newest(ids)
 	}
 	for name, rewrite := range rewrites {

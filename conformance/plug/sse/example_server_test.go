@@ -38,7 +38,7 @@ func TestExampleServerPasses(t *testing.T) {
 	s := nodeServer(t, "examples/server.js")
 	const version = "claude/2.1.329/"
 	cases := []string{version + "text/plain", version + "process/sigterm-in-mid-text", version + "stop/mid-text", version + "turn/two-turns-one-process"}
-	if whole() {
+	if racesample.Whole() {
 		cases = append(cases, version+"process/sigint-in-mid-text", version+"process/close-in-mid-tool", version+"session/resume-after-stop")
 	}
 	failed, passed := judged(t, s, noFaults, cases...)
@@ -78,7 +78,7 @@ func TestChatServerPasses(t *testing.T) {
 			s := chatServer(t, "examples/chat.js", dialect)
 			cases := []string{version + "text/plain", version + "thinking/then-text", version + "tool/text-tool-text-three-rounds", version + "turn/two-turns-one-process",
 				version + "session/resume-in-a-new-process", version + "model/error-ends-the-turn"}
-			if whole() {
+			if racesample.Whole() {
 				cases = append(cases, version+"thinking/empty", version+"process/sigterm-in-mid-text", version+"process/close-in-mid-tool", version+"stop/mid-text",
 					version+"permission/allow", version+"subagent/in-the-foreground")
 			}

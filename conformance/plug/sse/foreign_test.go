@@ -32,7 +32,7 @@ func TestReferenceInDialects(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
 			cases := []string{"claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/thinking/then-text", "claude/2.1.329/stop/mid-text"}
-			if whole() {
+			if racesample.Whole() {
 				cases = claudeCases
 			}
 			failed, passed := judged(t, inDialect(t, "served", name), noFaults, append(racesample.Sample(cases, 4), "claude/2.1.329/text/plain")...)
@@ -147,7 +147,7 @@ func TestDialectsBringBack(t *testing.T) {
 		t.Skip("it looks for no races: the server is another program")
 	}
 	scenarios := someBeyondText
-	if whole() {
+	if racesample.Whole() {
 		scenarios = beyondText
 	}
 	var all []string

@@ -242,9 +242,6 @@ var (
 	endFaults = choice{any: true, names: []string{"close-stdout", "kill", "exit-without-newline", "no-program", "duplicate-end", "garbage-line", "unknown-message", "split-every-byte"}}
 )
 
-// whole reports whether all cases and faults are tried, as `make matrix` does.
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
-
 // judged runs cases against a subject. It returns the checks that failed, with their
 // problems, and those that passed. With faults a failure is tried a second time, as for a
 // user: the subject has short limits then, which a busy machine can exceed.
@@ -305,7 +302,7 @@ func TestPlainSidecarPasses(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	cases := plainCases
-	if whole() {
+	if racesample.Whole() {
 		cases = claudeCases
 	}
 	failed, passed := judged(t, of(t, "plain", "claude"), noFaults, cases...)
@@ -324,7 +321,7 @@ func TestPlainSidecarPasses(t *testing.T) {
 func TestPlainCodexSidecarPasses(t *testing.T) {
 	t.Parallel()
 	cases := []string{"codex/0.169.0/text/plain", "codex/0.169.0/stop/mid-text"}
-	if whole() {
+	if racesample.Whole() {
 		cases = codexCases
 	}
 	failed, _ := judged(t, of(t, "plain codex", "codex"), noFaults, cases...)
@@ -352,9 +349,9 @@ func TestBridgedReferenceConforms(t *testing.T) {
 			switch {
 			case x.faults.any && racesample.Enabled:
 				t.Skip("faults are minutes of waiting, and `make test` tries them")
-			case x.faults.any && len(x.faults.names) == 0 && !whole():
+			case x.faults.any && len(x.faults.names) == 0 && !racesample.Whole():
 				t.Skip("TURNSPEC_MATRIX=whole tries all faults")
-			case !x.faults.any && whole():
+			case !x.faults.any && racesample.Whole():
 				cases = append(cases, claudeCases...)
 			}
 			g := NewWithT(t)
@@ -371,7 +368,7 @@ func TestBridgedCodexReferenceConforms(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	cases := []string{"codex/0.169.0/permission/allow"}
-	if whole() {
+	if racesample.Whole() {
 		faulted, _ := judged(t, of(t, "served codex", "codex"), allFaults, cases...)
 		g.Expect(faulted).To(BeEmpty())
 		cases = codexCases
@@ -450,7 +447,7 @@ func TestRunningSidecar(t *testing.T) {
 	s := &sse.Subject{Program: plug.Program{Of: "claude"}, URL: "http://" + strings.TrimSpace(address), StandinDir: place}
 	g.Expect(s.Alone()).To(BeTrue())
 	cases := []string{"claude/2.1.329/text/plain", "claude/2.1.329/stop/mid-text", "claude/2.1.329/session/resume-in-a-new-process"}
-	if whole() {
+	if racesample.Whole() {
 		cases = claudeCases
 	}
 	failed, passed := judged(t, s, noFaults, cases...)

@@ -33,11 +33,11 @@ func TestReferenceOverSocket(t *testing.T) {
 			g := NewWithT(t)
 			all := claudeCases[:1] // the messages are those of TestReferenceInDialects
 			switch {
-			case name == "wsmessages" && whole():
+			case name == "wsmessages" && racesample.Whole():
 				all = claudeCases
 			case name == "wsmessages":
 				all = []string{"claude/2.1.329/stop/mid-text", "claude/2.1.329/session/resume-in-a-new-process"}
-			case whole():
+			case racesample.Whole():
 				all = claudeCases[:3]
 			}
 			failed, passed := judged(t, overSocket(t, "served", name), noFaults, append(racesample.Sample(all, 3), "claude/2.1.329/text/plain")...)

@@ -105,8 +105,6 @@ func needTypeScript(t *testing.T) {
 	t.Skip("node is too old: it runs TypeScript from 22.18 on")
 }
 
-func whole() bool { return os.Getenv("TURNSPEC_MATRIX") == "whole" }
-
 // faults are those that are tried without TURNSPEC_MATRIX=whole: each ends a turn, or the
 // session, in another way. A run of lost-end or endless-end takes half a minute, until the suite
 // gives up waiting for a turn that has no end.
@@ -129,7 +127,7 @@ func TestStartersPass(t *testing.T) {
 	} {
 		t.Run(c.language+"/"+c.runtime+"/"+c.program, func(t *testing.T) {
 			t.Parallel()
-			if c.program == "text" && !whole() {
+			if c.program == "text" && !racesample.Whole() {
 				t.Skip("TestPlugsAreShort of package jsonl runs it without faults; TURNSPEC_MATRIX=whole runs it here")
 			}
 			dir := write(t, c.language, c.runtime)
@@ -156,7 +154,7 @@ func grade(t *testing.T, runtime string, command []string) (passed, failed []str
 		Subjects: []conformance.Subject{&jsonl.Subject{Program: plug.Program{Title: "starter", Of: runtime, Command: command}}},
 		Cases:    []string{plain[runtime]},
 	}
-	if !whole() {
+	if !racesample.Whole() {
 		for i, c := range cfg.Checks {
 			cfg.Checks[i] = withFaults(c, faults)
 		}
@@ -235,7 +233,7 @@ func TestGoStarterPasses(t *testing.T) {
 	for _, runtime := range []string{"claude", "codex"} {
 		t.Run(runtime, func(t *testing.T) {
 			t.Parallel()
-			if runtime != "claude" && !whole() {
+			if runtime != "claude" && !racesample.Whole() {
 				t.Skip("it differs by the name of a package only; TURNSPEC_MATRIX=whole runs it")
 			}
 			dir := write(t, "go", runtime)
