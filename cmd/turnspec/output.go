@@ -149,12 +149,13 @@ func text(out io.Writer, d *report.Document, verbose bool) error {
 // checks and outputs.
 func rerun(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
-	for _, name := range []string{"corpus", "subject", "acp", "runner", "http", "standin", "runtime", "tier", "places", "seed", "exhaustive", "isolate"} {
+	for _, name := range []string{"corpus", "subject", "acp", "runner", "http", "dialect", "standin", "start-limit", "runtime", "tier", "places", "seed", "exhaustive", "isolate"} {
 		flag := cmd.Flags().Lookup(name)
 		if flag == nil || !flag.Changed {
 			continue
 		}
-		if name == "runtime" && !slices.ContainsFunc([]string{"--subject", "--acp", "--runner", "--http"}, func(f string) bool { return slices.Contains(words, f) }) {
+		external := cmd.Flags().NArg() > 0 || slices.ContainsFunc([]string{"--subject", "--http"}, func(f string) bool { return slices.Contains(words, f) })
+		if name == "runtime" && !external {
 			continue // the case names the runtime; only for a program it is needed
 		}
 		values := []string{flag.Value.String()}

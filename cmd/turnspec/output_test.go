@@ -20,6 +20,13 @@ func TestRerun(t *testing.T) {
 	cmd = runCmd()
 	g.Expect(cmd.ParseFlags([]string{"--runtime", "codex@0.169.0", "--http", "http://127.0.0.1:0/api", "--", "node", "server.js"})).To(Succeed())
 	g.Expect(rerun(cmd)).To(Equal("run --http http://127.0.0.1:0/api --runtime codex -- node server.js"))
+	// A command after -- is a subject too: its runtime must be named again.
+	cmd = runCmd()
+	g.Expect(cmd.ParseFlags([]string{"--runtime", "claude@2.1.329", "--case", "text/*", "--", "python3", "x.py"})).To(Succeed())
+	g.Expect(rerun(cmd)).To(Equal("run --runtime claude -- python3 x.py"))
+	cmd = runCmd()
+	g.Expect(cmd.ParseFlags([]string{"--runtime", "claude", "--http", "http://127.0.0.1:0", "--dialect", "uistream", "--start-limit", "40s", "--", "node", "s.js"})).To(Succeed())
+	g.Expect(rerun(cmd)).To(Equal("run --http http://127.0.0.1:0 --dialect uistream --start-limit 40s --runtime claude -- node s.js"))
 	g.Expect(quoted("it's")).To(Equal(`'it'\''s'`))
 	g.Expect(quoted("")).To(Equal("''"))
 	g.Expect(quoted("codex/*")).To(Equal("'codex/*'"))
