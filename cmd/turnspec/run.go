@@ -296,7 +296,7 @@ func suite(cmd *cobra.Command, f runFlags) error {
 // about describes the run, for the report. Only a report contains the corpus's checksum, so
 // a run without one does not read the whole corpus.
 func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (a report.About, err error) {
-	a = report.About{Turnspec: buildVersion(), Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now()}
+	a = report.About{Turnspec: buildVersion(), Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now(), Declare: report.Declarations(cfg)}
 	a.Selection.Command = rerun(cmd)
 	if f.out.json || len(f.out.reports) > 0 {
 		a.Corpus, err = cfg.Corpus.Sum()

@@ -74,9 +74,13 @@ type Entry struct {
 	Reason     string    `json:"reason,omitempty"`
 	Problems   []Problem `json:"problems,omitempty"`
 	Known      *Known    `json:"known,omitempty"`
-	// Follows is the check that failed earlier on the wire of the same run, and so may be
-	// why this one failed; "": none did.
+	// Follows is the check that failed earlier on the wire of the same run, or that reports
+	// that the run did not end, and so may be why this one failed; "": none did.
 	Follows string `json:"follows,omitempty"`
+	// Declare is how the subject declares that it leaves out what it did not emit, if the
+	// check would then not fail; "": no declaration settles the failure. It is set for the
+	// first failures of a check.
+	Declare string `json:"declare,omitempty"`
 }
 
 // Problem is one violation of a check.
@@ -125,6 +129,9 @@ type About struct {
 	At               time.Time // when the run ended; zero: it is not stored
 	Runs             bool      // also store the runs of passed verdicts
 	Rerun            string    // of a Go test: the command that runs it again
+	// Declare returns how a subject declares that its events lack a type or a member, or
+	// ""; nil: no subject can. See Declarations.
+	Declare func(subject, what string) string
 }
 
 // Select returns the selection of a configuration.
@@ -174,6 +181,7 @@ func New(rep *conformance.Report, about About) *Document {
 		}
 	}
 	d.setFollows(rep.Results)
+	d.setDeclare(rep.Results, about.Declare)
 	for _, u := range rep.KnownFailures {
 		d.Known = append(d.Known, KnownUse{
 			Check: u.Check, Case: u.Case, Subject: u.Subject, Known: newKnown(u.KnownFailure),

@@ -1,0 +1,413 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/report/table"
+	"github.com/turnspec/turnspec/fakes/fault"
+)
+
+// The screen that Console fills. The last rows name what was left out.
+const (
+	screenRows    = 40
+	screenColumns = 100
+	tailRows      = 13
+)
+
+// Console writes the failures on one screen, for a reader who sees them for the first
+// time: a group for each check, the cause first, with its simplest failure. A run with a
+// single failure gets all of it. Then it writes what it left out, with the commands that
+// show it, and the summary.
+func Console(w io.Writer, d *Document, st Style) error {
+	var b strings.Builder
+	groups, following := d.checkGroups()
+	single := len(groups) == 1 && groups[0].heads == 1
+	switch {
+	case single:
+		writeGroup(&b, d, groups[0].first, d.newPlayFinder(), d.followers(), st)
+	case len(groups) > 0:
+		writeScreen(&b, d, groups, following, st)
+	}
+	writeKnown(&b, d, st)
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	if next := nextCommands(d, groups, single); next != "" {
+		fmt.Fprintf(&b, "%s\n\n", next)
+	}
+	fmt.Fprintf(&b, "%s\n", Summary(d, st))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// checkGroup holds the failures of a check on a subject.
+type checkGroup struct {
+	rule    Rule
+	subject string
+	first   Entry // the simplest failure
+	heads   int   // failures that follow no other
+	failed  int   // all failures
+	judged  int   // cases with a verdict on the subject
+	fails   bool  // it fails the run
+	flaky   bool  // no failure was in both tries
+}
+
+func (g *checkGroup) String() string {
+	cases := "1 case"
+	if g.failed > 1 {
+		cases = fmt.Sprintf("%d cases", g.failed)
+	}
+	return fmt.Sprintf("%s (%s)", g.rule.ID, cases)
+}
+
+// checkGroups returns the checks with failures, the cause first: those that fail the run,
+// then those that fail on more cases. following are the checks whose failures all follow
+// that of another check in the same run.
+func (d *Document) checkGroups() (groups, following []checkGroup) {
+	type key struct{ check, subject string }
+	all := map[key]*checkGroup{}
+	var order []key
+	find := d.newPlayFinder()
+	for _, e := range d.Results {
+		k := key{e.Check, e.Subject}
+		if all[k] == nil {
+			all[k] = &checkGroup{rule: d.findRule(e.Check), subject: e.Subject, flaky: true}
+			order = append(order, k)
+		}
+		g := all[k]
+		if conformance.Verdict(e.Verdict).Judged() || e.BadOnce() {
+			g.judged++
+		}
+		if !e.BadOnce() || e.Known != nil {
+			continue
+		}
+		if e.Declare == "" {
+			e.Declare = g.first.Declare
+		}
+		if g.failed == 0 || compareEffort(find, e, g.first) < 0 {
+			g.first = e
+		} else {
+			g.first.Declare = cmp.Or(g.first.Declare, e.Declare)
+		}
+		if g.failed++; e.Follows == "" {
+			g.heads++
+		}
+		g.fails = g.fails || d.Fails(e)
+		g.flaky = g.flaky && e.Flaky()
+	}
+	for _, k := range order {
+		switch g := *all[k]; {
+		case g.failed == 0:
+		case g.heads == 0:
+			following = append(following, g)
+		default:
+			groups = append(groups, g)
+		}
+	}
+	compare := func(a, b checkGroup) int {
+		switch {
+		case a.fails != b.fails && a.fails:
+			return -1
+		case a.fails != b.fails:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.heads, a.heads), cmp.Compare(b.failed, a.failed))
+	}
+	slices.SortStableFunc(groups, compare)
+	slices.SortStableFunc(following, compare)
+	return groups, following
+}
+
+// compareEffort compares how much a reader must understand of two failures: less of one
+// that follows no other, of one without a fault, and of the shorter wire.
+func compareEffort(find playFinder, a, b Entry) int {
+	effort := func(e Entry) (follows, faulted, size int) {
+		if e.Follows != "" {
+			follows = 1
+		}
+		if len(e.Problems) > 0 && plainestProblem(e).Fault != nil {
+			faulted = 1
+		}
+		if p := find(e, nil); p != nil {
+			for _, l := range p.Wire {
+				size += max(l.Size, len(l.Text))
+			}
+		}
+		return follows, faulted, size
+	}
+	followsA, faultedA, sizeA := effort(a)
+	followsB, faultedB, sizeB := effort(b)
+	return cmp.Or(cmp.Compare(followsA, followsB), cmp.Compare(faultedA, faultedB), cmp.Compare(sizeA, sizeB))
+}
+
+// plainestProblem returns the first problem without a fault, or the first one.
+func plainestProblem(e Entry) Problem {
+	if i := slices.IndexFunc(e.Problems, func(p Problem) bool { return p.Fault == nil }); i >= 0 {
+		return e.Problems[i]
+	}
+	return e.Problems[0]
+}
+
+// writeScreen writes the groups that fit on the screen, and a list of the others.
+func writeScreen(b *strings.Builder, d *Document, groups, following []checkGroup, st Style) {
+	find, several := d.newPlayFinder(), len(d.Subjects()) > 1
+	rows, shown := 0, 0
+	for i := range groups {
+		var one strings.Builder
+		writeCheckGroup(&one, d, &groups[i], find, several, st)
+		n := countRows(one.String())
+		if shown > 0 && rows+n > screenRows-tailRows {
+			break
+		}
+		b.WriteString(one.String())
+		rows += n
+		shown++
+	}
+	writeNames(b, fmt.Sprintf("%s more failed", countChecks(len(groups)-shown)), groups[shown:])
+	writeNames(b, fmt.Sprintf("%s failed only after one of these, in the same run", countChecks(len(following))), following)
+}
+
+// countRows counts the rows that a text takes on the screen.
+func countRows(text string) int {
+	n := 0
+	for line := range strings.Lines(text) {
+		n += max(1, (utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))+screenColumns-1)/screenColumns)
+	}
+	return n
+}
+
+// maxNames bounds the checks that are listed by name.
+const maxNames = 6
+
+func writeNames(b *strings.Builder, title string, groups []checkGroup) {
+	if len(groups) == 0 {
+		return
+	}
+	var names []string
+	for i := range groups {
+		if i == maxNames {
+			names = append(names, fmt.Sprintf("and %d more", len(groups)-i))
+			break
+		}
+		names = append(names, groups[i].String())
+	}
+	fmt.Fprintf(b, "\n%s\n", strings.Join(wrapText(title+": "+strings.Join(names, ", "), screenColumns, 3), "\n"))
+}
+
+// writeCheckGroup writes a check and its simplest failure.
+func writeCheckGroup(b *strings.Builder, d *Document, g *checkGroup, find playFinder, several bool, st Style) {
+	label := st.Bad("FAIL")
+	switch {
+	case g.flaky:
+		label = st.Dim("FLAKY")
+	case !g.fails:
+		label = st.Dim("WARNING")
+	}
+	cases := fmt.Sprintf("%d of %d cases", g.failed, g.judged)
+	if several {
+		cases += ", " + g.subject
+	}
+	fmt.Fprintf(b, "\n%s %s: %s\n", label, g.rule.ID, cases)
+	for _, line := range wrapText(g.rule.Sentence, screenColumns-2, 2) {
+		fmt.Fprintf(b, "  %s\n", line)
+	}
+	e := g.first
+	field := func(name, text string) { fmt.Fprintf(b, "  %s%s\n", st.Dim(fmt.Sprintf("%-9s", name)), text) }
+	text := func(name, text string) {
+		text, _, _ = strings.Cut(text, "\n")
+		for i, line := range wrapText(text, screenColumns-11, 2) {
+			if i > 0 {
+				name = ""
+			}
+			field(name, line)
+		}
+	}
+	field("case", e.Case)
+	var p Problem
+	if len(e.Problems) > 0 {
+		p = plainestProblem(e)
+		e.Problems = []Problem{p}
+	}
+	if p.Fault != nil {
+		text("fault", describeFault(*p.Fault))
+	}
+	text("problem", cmp.Or(p.Text, e.Reason))
+	if want, got, ok := firstDifference(p.Diff); ok {
+		field("expected", want)
+		field("got", got)
+	}
+	if play := cmp.Or(find(e, p.Fault), find(e, nil)); play != nil && p.Fault == nil {
+		if line := lastWords(play.Programs); line != "" {
+			text("program", line)
+		}
+	}
+	field("rerun", d.Rerun(e))
+	if e.Declare != "" {
+		text("or", "declare that the adapter leaves it out: "+e.Declare)
+	}
+}
+
+// describeFault names a fault, its place and what it does.
+func describeFault(f Fault) string {
+	text := conformance.FaultAt{Name: f.Operator, Line: f.Line}.String()
+	if op, err := fault.Named(f.Operator); err == nil {
+		text += ": " + op.Doc
+	}
+	return text
+}
+
+// lastWords returns the exit of the first program that failed, with the last line of its
+// stderr, or only that line.
+func lastWords(programs []Program) string {
+	for _, p := range programs {
+		var parts []string
+		if p.Exit != "" && p.Exit != "exit code 0" {
+			parts = append(parts, p.Exit)
+		}
+		lines := strings.Split(strings.TrimSpace(p.Stderr), "\n")
+		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+			parts = append(parts, "stderr: "+last)
+		}
+		if len(parts) > 0 {
+			return strings.Join(parts, ", ")
+		}
+	}
+	return ""
+}
+
+// nothing stands for a line that one side of a difference does not have.
+const nothing = "(nothing)"
+
+// firstDifference returns the first lines in which the sides of a unified diff differ, from
+// a little before the place where they do.
+func firstDifference(diff string) (want, got string, ok bool) {
+	lines := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
+	from := slices.IndexFunc(lines, func(l string) bool { return isRemoved(l) || isAdded(l) })
+	if from < 0 {
+		return "", "", false
+	}
+	wanted, had := "", ""
+	hunk := lines[from:]
+	if i := slices.IndexFunc(hunk, func(l string) bool { return !isRemoved(l) && !isAdded(l) }); i >= 0 {
+		hunk = hunk[:i]
+	}
+	if i := slices.IndexFunc(hunk, isRemoved); i >= 0 {
+		wanted = hunk[i][1:]
+	}
+	if i := slices.IndexFunc(hunk, isAdded); i >= 0 {
+		had = hunk[i][1:]
+	}
+	want, got = showDifference(wanted, had)
+	switch {
+	case !slices.ContainsFunc(hunk, isRemoved):
+		want = nothing
+	case !slices.ContainsFunc(hunk, isAdded):
+		got = nothing
+	}
+	return want, got, true
+}
+
+// shared is how much of the text before a difference is shown.
+const shared = 30
+
+// showDifference shortens two lines so that the place where they differ fits on the screen.
+func showDifference(a, b string) (string, string) {
+	x, y := []rune(a), []rune(b)
+	same := 0
+	for same < len(x) && same < len(y) && x[same] == y[same] {
+		same++
+	}
+	const room = screenColumns - 13 // with quotes, which show spaces
+	cut := func(r []rune) string {
+		before := ""
+		if same > shared && max(len(x), len(y)) > room {
+			r, before = r[same-shared:], "…"
+		}
+		if len(r) > room-1 {
+			r = append(r[:room-2:room-2], '…')
+		}
+		return `"` + before + string(r) + `"`
+	}
+	return cut(x), cut(y)
+}
+
+// wrapText breaks a text into at most n lines of at most width columns.
+func wrapText(text string, width, n int) []string {
+	var out []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
+			line += " " + word
+		default:
+			out = append(out, line)
+			line = word
+		}
+	}
+	out = append(out, line)
+	if len(out) > n {
+		out = out[:n]
+		out[n-1] = strings.TrimRight(out[n-1], ",:;") + " …"
+	}
+	for i := range out {
+		out[i] = clipRunes(out[i], width)
+	}
+	return out
+}
+
+// clipRunes shortens a line to n characters, and shows that it did.
+func clipRunes(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// nextCommands returns the lines that name what Console left out, and what shows it.
+func nextCommands(d *Document, groups []checkGroup, single bool) string {
+	var unjudged []string
+	all := slices.Collect(maps.Values(d.checkWords()))
+	for _, w := range []word{wordNotDeclared, wordNotTried} {
+		if slices.Contains(all, w) {
+			unjudged = append(unjudged, string(w))
+		}
+	}
+	why := ""
+	if len(unjudged) > 0 {
+		why = "why checks are " + strings.Join(unjudged, " or ")
+	}
+	type command struct{ name, shows string }
+	var commands []command
+	switch {
+	case len(groups) == 0 && why != "":
+		commands = []command{{"--verbose", why}, {"--table", "each check"}}
+	case len(groups) == 0:
+		return ""
+	default:
+		commands = []command{{"turnspec explain " + groups[0].rule.ID, "what the check demands, and how an adapter is mended"}}
+		if !single {
+			commands = append(commands, command{"the rerun command", "a failure in full, with the wire around it"})
+		}
+		verbose := command{"--verbose", "all failures as text"}
+		if why != "" {
+			verbose.shows += ", and " + why
+		}
+		commands = append(commands, command{"--report html=report.html", "all failures, with wire, events and chat"}, verbose, command{"--table", "each check"})
+	}
+	var b strings.Builder
+	rows := make([][]string, len(commands))
+	for i, c := range commands {
+		rows[i] = []string{c.name, "shows " + c.shows}
+	}
+	table.New(&b).Columns("", rows)
+	return strings.TrimSuffix(b.String(), "\n")
+}
