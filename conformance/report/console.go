@@ -14,11 +14,10 @@ import (
 	"github.com/turnspec/turnspec/fakes/fault"
 )
 
-// The screen that Console fills. The last rows name what was left out.
+// The screen that Console fills.
 const (
 	screenRows    = 40
 	screenColumns = 100
-	tailRows      = 13
 )
 
 // Console writes the failures on one screen, for a reader who sees them for the first
@@ -26,23 +25,24 @@ const (
 // single failure gets all of it. Then it writes what it left out, with the commands that
 // show it, and the summary.
 func Console(w io.Writer, d *Document, st Style) error {
-	var b strings.Builder
+	var b, tail strings.Builder
 	groups, following := d.checkGroups()
 	single := len(groups) == 1 && groups[0].heads == 1
+	writeKnown(&tail, d, st)
+	if len(groups) > 0 || tail.Len() > 0 {
+		tail.WriteByte('\n')
+	}
+	if next := nextCommands(d, groups, single); next != "" {
+		fmt.Fprintf(&tail, "%s\n\n", next)
+	}
+	fmt.Fprintf(&tail, "%s\n", Summary(d, st))
 	switch {
 	case single:
 		writeGroup(&b, d, groups[0].first, d.newPlayFinder(), d.followers(), st)
 	case len(groups) > 0:
-		writeScreen(&b, d, groups, following, st)
+		writeScreen(&b, d, groups, following, screenRows-countRows(tail.String()), st)
 	}
-	writeKnown(&b, d, st)
-	if b.Len() > 0 {
-		b.WriteByte('\n')
-	}
-	if next := nextCommands(d, groups, single); next != "" {
-		fmt.Fprintf(&b, "%s\n\n", next)
-	}
-	fmt.Fprintf(&b, "%s\n", Summary(d, st))
+	b.WriteString(tail.String())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -155,30 +155,39 @@ func plainestProblem(e Entry) Problem {
 	return e.Problems[0]
 }
 
-// writeScreen writes the groups that fit on the screen, and a list of the others.
-func writeScreen(b *strings.Builder, d *Document, groups, following []checkGroup, st Style) {
+// writeScreen writes the groups that fit on so many rows, but at least one, and a list of
+// the others.
+func writeScreen(b *strings.Builder, d *Document, groups, following []checkGroup, rows int, st Style) {
 	find, several := d.newPlayFinder(), len(d.Subjects()) > 1
-	rows, shown := 0, 0
+	texts := make([]string, len(groups))
 	for i := range groups {
 		var one strings.Builder
 		writeCheckGroup(&one, d, &groups[i], find, several, st)
-		n := countRows(one.String())
-		if shown > 0 && rows+n > screenRows-tailRows {
-			break
-		}
-		b.WriteString(one.String())
-		rows += n
-		shown++
+		texts[i] = one.String()
 	}
-	writeNames(b, fmt.Sprintf("%s more failed", countChecks(len(groups)-shown)), groups[shown:])
-	writeNames(b, fmt.Sprintf("%s failed only after one of these, in the same run", countChecks(len(following))), following)
+	for n := len(groups); n > 0; n-- {
+		var screen strings.Builder
+		for _, text := range texts[:n] {
+			screen.WriteString(text)
+		}
+		more := "other checks"
+		if len(groups)-n == 1 {
+			more = "other check"
+		}
+		writeNames(&screen, fmt.Sprintf("%d %s failed", len(groups)-n, more), groups[n:])
+		writeNames(&screen, countChecks(len(following))+" failed only after one of these, in the same run", following)
+		if n == 1 || countRows(screen.String()) <= rows {
+			b.WriteString(screen.String())
+			return
+		}
+	}
 }
 
 // countRows counts the rows that a text takes on the screen.
 func countRows(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
-		n += max(1, (utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))+screenColumns-1)/screenColumns)
+		n += max(1, (table.Width(strings.TrimSuffix(line, "\n"))+screenColumns-1)/screenColumns)
 	}
 	return n
 }
@@ -238,7 +247,7 @@ func writeCheckGroup(b *strings.Builder, d *Document, g *checkGroup, find playFi
 	if p.Fault != nil {
 		text("fault", describeFault(*p.Fault))
 	}
-	text("problem", cmp.Or(p.Text, e.Reason))
+	text("problem", cmp.Or(p.textWithoutFault(), e.Reason))
 	if want, got, ok := firstDifference(p.Diff); ok {
 		field("expected", want)
 		field("got", got)
@@ -252,6 +261,18 @@ func writeCheckGroup(b *strings.Builder, d *Document, g *checkGroup, find playFi
 	if e.Declare != "" {
 		text("or", "declare that the adapter leaves it out: "+e.Declare)
 	}
+}
+
+// textWithoutFault returns the text without the name of the fault, with which it begins.
+func (p Problem) textWithoutFault() string {
+	if p.Fault == nil {
+		return p.Text
+	}
+	_, rest, found := strings.Cut(p.Text, ": ")
+	if !found || !strings.HasPrefix(p.Text, p.Fault.Operator) {
+		return p.Text
+	}
+	return rest
 }
 
 // describeFault names a fault, its place and what it does.
@@ -268,7 +289,8 @@ func describeFault(f Fault) string {
 func lastWords(programs []Program) string {
 	for _, p := range programs {
 		var parts []string
-		if p.Exit != "" && p.Exit != "exit code 0" {
+		// The suite ends a program by a signal, so only an exit code is of the program.
+		if strings.HasPrefix(p.Exit, "exit code") && p.Exit != "exit code 0" {
 			parts = append(parts, p.Exit)
 		}
 		lines := strings.Split(strings.TrimSpace(p.Stderr), "\n")
@@ -324,7 +346,7 @@ func showDifference(a, b string) (string, string) {
 	for same < len(x) && same < len(y) && x[same] == y[same] {
 		same++
 	}
-	const room = screenColumns - 13 // with quotes, which show spaces
+	const room = screenColumns - 13 // with quotes
 	cut := func(r []rune) string {
 		before := ""
 		if same > shared && max(len(x), len(y)) > room {
@@ -333,7 +355,11 @@ func showDifference(a, b string) (string, string) {
 		if len(r) > room-1 {
 			r = append(r[:room-2:room-2], '…')
 		}
-		return `"` + before + string(r) + `"`
+		text := before + string(r)
+		if text == "" || text != strings.TrimSpace(text) {
+			text = `"` + text + `"` // which show spaces
+		}
+		return text
 	}
 	return cut(x), cut(y)
 }
