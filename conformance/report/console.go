@@ -247,7 +247,11 @@ func writeCheckGroup(b *strings.Builder, d *Document, g *checkGroup, find playFi
 	if p.Fault != nil {
 		text("fault", describeFault(*p.Fault))
 	}
-	text("problem", cmp.Or(p.textWithoutFault(), e.Reason))
+	problem, advice, _ := strings.Cut(cmp.Or(p.textWithoutFault(), e.Reason), "\nnext: ")
+	text("problem", problem)
+	if advice != "" {
+		text("next", advice)
+	}
 	if want, got, ok := firstDifference(p.Diff); ok {
 		field("expected", want)
 		field("got", got)

@@ -207,17 +207,29 @@ func writeFailure(b *strings.Builder, d *Document, e Entry, find playFinder, st 
 		writeWire(b, find(e, p.Fault), p, clockName(e), st)
 	}
 	if plain != nil {
-		if plain.Hang != "" {
-			fmt.Fprintf(b, "  the run hung: %s\n", indentLines(clipLines(plain.Hang, 6)))
-		}
-		for _, a := range plain.Steps {
-			if a.Error != "" {
-				fmt.Fprintf(b, "  step failed: %s:%d: %s: %s\n", plain.Scenario, a.Line, a.Verb, a.Error)
-			}
-		}
+		writeEnd(b, plain, e.Problems)
 	}
 	writePrograms(b, e, plain, find)
 	fmt.Fprintf(b, "  rerun: %s\n", d.Rerun(e))
+	if e.Declare != "" {
+		fmt.Fprintf(b, "  or declare that the adapter leaves it out: %s\n", e.Declare)
+	}
+}
+
+// writeEnd writes why a run did not end, and its failed steps, unless a problem says so.
+func writeEnd(b *strings.Builder, p *Play, problems []Problem) {
+	written := p.Hang
+	for _, x := range problems[:min(len(problems), MaxProblems)] {
+		written += "\n" + x.Text
+	}
+	if p.Hang != "" && !strings.Contains(strings.TrimPrefix(written, p.Hang), p.Hang) {
+		fmt.Fprintf(b, "  the run hung: %s\n", indentLines(clipLines(p.Hang, 6)))
+	}
+	for _, a := range p.Steps {
+		if cause, _, _ := strings.Cut(a.Error, "\n"); cause != "" && !strings.Contains(written, cause) {
+			fmt.Fprintf(b, "  step failed: %s:%d: %s: %s\n", p.Scenario, a.Line, a.Verb, indentLines(a.Error))
+		}
+	}
 }
 
 // writePrograms writes the stderr and the exit of the subject's programs: those of the
