@@ -59,6 +59,18 @@ type checkGroup struct {
 	flaky   bool  // no failure was in both tries
 }
 
+// label says how bad the failures are.
+func (g *checkGroup) label() string {
+	switch {
+	case g.flaky:
+		return "FLAKY"
+	case !g.fails:
+		return "WARNING"
+	}
+	return "FAIL"
+}
+
+// String returns the check with the number of failures.
 func (g *checkGroup) String() string {
 	cases := "1 case"
 	if g.failed > 1 {
@@ -147,6 +159,16 @@ func compareEffort(find playFinder, a, b Entry) int {
 	return cmp.Or(cmp.Compare(followsA, followsB), cmp.Compare(faultedA, faultedB), cmp.Compare(sizeA, sizeB))
 }
 
+// simplest returns a failure with its plainest problem alone, and this problem.
+func simplest(e Entry) (Entry, Problem) {
+	if len(e.Problems) == 0 {
+		return e, Problem{}
+	}
+	p := plainestProblem(e)
+	e.Problems = []Problem{p}
+	return e, p
+}
+
 // plainestProblem returns the first problem without a fault, or the first one.
 func plainestProblem(e Entry) Problem {
 	if i := slices.IndexFunc(e.Problems, func(p Problem) bool { return p.Fault == nil }); i >= 0 {
@@ -212,12 +234,9 @@ func writeNames(b *strings.Builder, title string, groups []checkGroup) {
 
 // writeCheckGroup writes a check and its simplest failure.
 func writeCheckGroup(b *strings.Builder, d *Document, g *checkGroup, find playFinder, several bool, st Style) {
-	label := st.Bad("FAIL")
-	switch {
-	case g.flaky:
-		label = st.Dim("FLAKY")
-	case !g.fails:
-		label = st.Dim("WARNING")
+	label := st.Dim(g.label())
+	if g.fails {
+		label = st.Bad(g.label())
 	}
 	cases := fmt.Sprintf("%d of %d cases", g.failed, g.judged)
 	if several {
@@ -227,7 +246,7 @@ func writeCheckGroup(b *strings.Builder, d *Document, g *checkGroup, find playFi
 	for _, line := range wrapText(g.rule.Sentence, screenColumns-2, 2) {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
-	e := g.first
+	e, p := simplest(g.first)
 	field := func(name, text string) { fmt.Fprintf(b, "  %s%s\n", st.Dim(fmt.Sprintf("%-9s", name)), text) }
 	text := func(name, text string) {
 		text, _, _ = strings.Cut(text, "\n")
@@ -239,11 +258,6 @@ func writeCheckGroup(b *strings.Builder, d *Document, g *checkGroup, find playFi
 		}
 	}
 	field("case", e.Case)
-	var p Problem
-	if len(e.Problems) > 0 {
-		p = plainestProblem(e)
-		e.Problems = []Problem{p}
-	}
 	if p.Fault != nil {
 		text("fault", describeFault(*p.Fault))
 	}

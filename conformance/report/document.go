@@ -81,6 +81,8 @@ type Entry struct {
 	// check would then not fail; "": no declaration settles the failure. It is set for the
 	// first failures of a check.
 	Declare string `json:"declare,omitempty"`
+	// Rerun is the command that runs a failed check on this case again.
+	Rerun string `json:"rerun,omitempty"`
 }
 
 // Problem is one violation of a check.
@@ -193,6 +195,11 @@ func New(rep *conformance.Report, about About) *Document {
 	}
 	d.Times, d.Interrupted = caseTimes(rep.Timings), rep.Interrupted
 	d.sortAndDecide(rules)
+	for i := range d.Results {
+		if e := &d.Results[i]; e.BadOnce() {
+			e.Rerun = d.Rerun(*e)
+		}
+	}
 	return d
 }
 

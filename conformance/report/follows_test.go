@@ -90,7 +90,7 @@ func TestFollowersAreListed(t *testing.T) {
 	b.Reset()
 	g.Expect(report.Table(&b, d, report.Style{})).To(gomega.Succeed())
 	g.Expect(b.String()).To(gomega.MatchRegexp(`a\.late +FAIL 1 of 1 cases, 1 follow\nb\.first +FAIL 1 of 1 cases\n`))
-	g.Expect(written(t, report.JSON, d)).To(gomega.ContainSubstring(`"check":"c.gone","case":"codex/1/text/plain","subject":"mine","tier":"witness","severity":"MUST","verdict":"fail","assertions":2,"problems":[{"text":"it is missing"}],"follows":"b.first"}`))
+	g.Expect(written(t, report.JSON, d)).To(gomega.ContainSubstring(`"check":"c.gone","case":"codex/1/text/plain","subject":"mine","tier":"witness","severity":"MUST","verdict":"fail","assertions":2,"problems":[{"text":"it is missing"}],"follows":"b.first","rerun":"turnspec run --case codex/1/text/plain --check c.gone"}`))
 	md := written(t, report.Markdown, d)
 	g.Expect(md).To(gomega.And(gomega.ContainSubstring("| `a.late` | mine | 1 (1 follow) |"), gomega.ContainSubstring(list)))
 	g.Expect(strings.Count(md, "<details>")).To(gomega.Equal(1))
