@@ -436,16 +436,20 @@ func nextCommands(d *Document, groups []checkGroup, single bool) string {
 		commands = []command{{"--verbose", why}, {"--table", "each check"}}
 	case len(groups) == 0:
 		return ""
-	default:
-		commands = []command{{"turnspec explain " + groups[0].rule.ID, "what the check demands, and how an adapter is mended"}}
-		if !single {
-			commands = append(commands, command{"the rerun command", "a failure in full, with the wire around it"})
+	case single:
+		commands = []command{{"turnspec explain " + groups[0].rule.ID, "what the check demands, and how an adapter is mended"},
+			{"--report html=report.html", "the whole wire, events and chat"}}
+		if why != "" {
+			commands = append(commands, command{"--verbose", why}, command{"--table", "each check"})
 		}
+	default:
 		verbose := command{"--verbose", "all failures as text"}
 		if why != "" {
 			verbose.shows += ", and " + why
 		}
-		commands = append(commands, command{"--report html=report.html", "all failures, with wire, events and chat"}, verbose, command{"--table", "each check"})
+		commands = []command{{"turnspec explain " + groups[0].rule.ID, "what the check demands, and how an adapter is mended"},
+			{"the rerun command", "a failure in full, with the wire around it"},
+			{"--report html=report.html", "all failures, with wire, events and chat"}, verbose, {"--table", "each check"}}
 	}
 	var b strings.Builder
 	rows := make([][]string, len(commands))
