@@ -28,7 +28,7 @@ func Console(w io.Writer, d *Document, st Style) error {
 	var b, tail strings.Builder
 	groups, following := d.checkGroups()
 	single := len(groups) == 1 && groups[0].heads == 1
-	writeKnown(&tail, d, st)
+	writeKnown(&tail, d, maxKnown, st)
 	if len(groups) > 0 || tail.Len() > 0 {
 		tail.WriteByte('\n')
 	}
@@ -46,6 +46,9 @@ func Console(w io.Writer, d *Document, st Style) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// maxKnown bounds the known failures on the screen.
+const maxKnown = 5
 
 // checkGroup holds the failures of a check on a subject.
 type checkGroup struct {
@@ -433,14 +436,14 @@ func nextCommands(d *Document, groups []checkGroup, single bool) string {
 	var commands []command
 	switch {
 	case len(groups) == 0 && why != "":
-		commands = []command{{"--verbose", why}, {"--table", "each check"}}
+		commands = []command{{"--verbose", why}}
 	case len(groups) == 0:
 		return ""
 	case single:
 		commands = []command{{"turnspec explain " + groups[0].rule.ID, "what the check demands, and how an adapter is mended"},
 			{"--report html=report.html", "the whole wire, events and chat"}}
 		if why != "" {
-			commands = append(commands, command{"--verbose", why}, command{"--table", "each check"})
+			commands = append(commands, command{"--verbose", why})
 		}
 	default:
 		verbose := command{"--verbose", "all failures as text"}
@@ -449,7 +452,10 @@ func nextCommands(d *Document, groups []checkGroup, single bool) string {
 		}
 		commands = []command{{"turnspec explain " + groups[0].rule.ID, "what the check demands, and how an adapter is mended"},
 			{"the rerun command", "a failure in full, with the wire around it"},
-			{"--report html=report.html", "all failures, with wire, events and chat"}, verbose, {"--table", "each check"}}
+			{"--report html=report.html", "all failures, with wire, events and chat"}, verbose}
+	}
+	if len(commands) > 0 && len(all) > 1 && len(d.Subjects()) == 1 { // for several, the table is printed
+		commands = append(commands, command{"--table", "each check"})
 	}
 	var b strings.Builder
 	rows := make([][]string, len(commands))

@@ -52,6 +52,9 @@ type Selection struct {
 	// FailOnFlaky: a flaky verdict fails the run.
 	FailOnFlaky bool   `json:"fail_on_flaky,omitzero"`
 	Command     string `json:"command,omitempty"`
+	// CaseFile is the file of the only case, as a word of a shell; "": the corpus holds the
+	// cases.
+	CaseFile string `json:"case_file,omitempty"`
 }
 
 // Rule describes a check.
