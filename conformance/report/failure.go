@@ -235,12 +235,14 @@ func writeFailure(b *strings.Builder, d *Document, e Entry, find playFinder, st 
 
 // writeEnd writes why a run did not end, and its failed steps, unless a problem says so.
 func writeEnd(b *strings.Builder, p *Play, problems []Problem) {
-	written := p.Hang
+	var texts []string
 	for _, x := range problems[:min(len(problems), MaxProblems)] {
-		written += "\n" + x.Text
+		texts = append(texts, x.Text)
 	}
-	if p.Hang != "" && !strings.Contains(strings.TrimPrefix(written, p.Hang), p.Hang) {
+	written := strings.Join(texts, "\n")
+	if p.Hang != "" && !strings.Contains(written, p.Hang) {
 		fmt.Fprintf(b, "  the run hung: %s\n", indentLines(clipLines(p.Hang, 6)))
+		written += "\n" + p.Hang
 	}
 	for _, a := range p.Steps {
 		if cause, _, _ := strings.Cut(a.Error, "\n"); cause != "" && !strings.Contains(written, cause) {
