@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/shrink"
 )
 
 // TestRerun checks that the rerun command has the same corpus, faults and tier, and
@@ -27,6 +30,10 @@ func TestRerun(t *testing.T) {
 	cmd = runCmd()
 	g.Expect(cmd.ParseFlags([]string{"--runtime", "claude", "--http", "http://127.0.0.1:0", "--dialect", "uistream", "--start-limit", "40s", "--", "node", "s.js"})).To(Succeed())
 	g.Expect(rerun(cmd)).To(Equal("run --http http://127.0.0.1:0 --dialect uistream --start-limit 40s --runtime claude -- node s.js"))
+	// So does the command of a smaller case.
+	shrunk := shrinkFlags{out: "my bug.zip", run: runFlags{runtime: "claude@2.1.329", runner: true, command: []string{"a runner"}}}
+	g.Expect(shrunk.rerun(&shrink.Config{Check: &conformance.Check{ID: "text.once"}}, "claude/2.1.329/text/plain")).To(Equal(
+		"turnspec run --corpus 'my bug.zip' --case claude/2.1.329/text/plain --check text.once --runtime claude --runner -- 'a runner'"))
 	g.Expect(quoted("it's")).To(Equal(`'it'\''s'`))
 	g.Expect(quoted("")).To(Equal("''"))
 	g.Expect(quoted("codex/*")).To(Equal("'codex/*'"))
