@@ -54,12 +54,13 @@ const maxKnown = 5
 type checkGroup struct {
 	rule    Rule
 	subject string
-	first   Entry // the simplest failure
-	heads   int   // failures that follow no other
-	failed  int   // all failures
-	judged  int   // cases with a verdict on the subject
-	fails   bool  // it fails the run
-	flaky   bool  // no failure was in both tries
+	first   Entry  // the simplest failure
+	heads   int    // failures that follow no other
+	failed  int    // all failures
+	judged  int    // cases with a verdict on the subject
+	fails   bool   // it fails the run
+	flaky   bool   // no failure was in both tries
+	declare string // of the first failure that a declaration settles: see Entry.Declare
 }
 
 // label says how bad the failures are.
@@ -103,13 +104,9 @@ func (d *Document) checkGroups() (groups, following []checkGroup) {
 		if !e.BadOnce() || e.Known != nil {
 			continue
 		}
-		if e.Declare == "" {
-			e.Declare = g.first.Declare
-		}
+		g.declare = cmp.Or(g.declare, e.Declare)
 		if g.failed == 0 || compareEffort(find, e, g.first) < 0 {
 			g.first = e
-		} else {
-			g.first.Declare = cmp.Or(g.first.Declare, e.Declare)
 		}
 		if g.failed++; e.Follows == "" {
 			g.heads++
@@ -126,18 +123,21 @@ func (d *Document) checkGroups() (groups, following []checkGroup) {
 			groups = append(groups, g)
 		}
 	}
-	compare := func(a, b checkGroup) int {
-		switch {
-		case a.fails != b.fails && a.fails:
-			return -1
-		case a.fails != b.fails:
-			return 1
-		}
-		return cmp.Or(cmp.Compare(b.heads, a.heads), cmp.Compare(b.failed, a.failed))
-	}
-	slices.SortStableFunc(groups, compare)
-	slices.SortStableFunc(following, compare)
+	slices.SortStableFunc(groups, compareGroups)
+	slices.SortStableFunc(following, compareGroups)
 	return groups, following
+}
+
+// compareGroups orders groups: those that fail the run first, then those that fail on more
+// cases without following another check.
+func compareGroups(a, b checkGroup) int {
+	switch {
+	case a.fails == b.fails:
+		return cmp.Or(cmp.Compare(b.heads, a.heads), cmp.Compare(b.failed, a.failed))
+	case a.fails:
+		return -1
+	}
+	return 1
 }
 
 // compareEffort compares how much a reader must understand of two failures: less of one
@@ -279,8 +279,8 @@ func writeCheckGroup(b *strings.Builder, d *Document, g *checkGroup, find playFi
 		}
 	}
 	field("rerun", d.Rerun(e))
-	if e.Declare != "" {
-		text("or", "declare that the adapter leaves it out: "+e.Declare)
+	if g.declare != "" {
+		text("or", "declare that the adapter leaves it out: "+g.declare)
 	}
 }
 
@@ -400,7 +400,9 @@ func wrapText(text string, width, n int) []string {
 			line = word
 		}
 	}
-	out = append(out, line)
+	if line != "" {
+		out = append(out, line)
+	}
 	if len(out) > n {
 		out = out[:n]
 		out[n-1] = strings.TrimRight(out[n-1], ",:;") + " …"

@@ -99,7 +99,7 @@ type pageGroup struct {
 func newPageGroups(d *Document, subjects map[string]int) (out []pageGroup, following []string) {
 	groups, follow := d.checkGroups()
 	for _, g := range groups {
-		x := pageGroup{Check: g.rule.ID, Subject: subjects[g.subject], Label: g.label(), Failed: g.failed, Judged: g.judged, Case: g.first.Case, Declare: g.first.Declare}
+		x := pageGroup{Check: g.rule.ID, Subject: subjects[g.subject], Label: g.label(), Failed: g.failed, Judged: g.judged, Case: g.first.Case, Declare: g.declare}
 		e, p := simplest(g.first)
 		if p.Fault != nil {
 			x.Fault = describeFault(*p.Fault)
