@@ -125,6 +125,7 @@ type Problem struct {
 
 	Want, Got string // of Diff
 	Missing   bool   // an expected event or line is missing
+	Hung      bool   // the run did not end: other failures of it may follow from that
 }
 
 // Finding collects the assertions and problems of a check.
@@ -147,6 +148,12 @@ func (f *Finding) Failf(format string, args ...any) {
 // in which the subject did something that the case does not hold.
 func (f *Finding) Missingf(format string, args ...any) {
 	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...), Missing: true})
+}
+
+// Hungf adds the problem that the run did not end. Other failures of the run may follow
+// from it.
+func (f *Finding) Hungf(format string, args ...any) {
+	f.Problems = append(f.Problems, Problem{Text: fmt.Sprintf(format, args...), Hung: true})
 }
 
 // At adds a problem at an event.

@@ -77,6 +77,9 @@
 //	not testable     something that the check needs is missing on this machine
 //	harness error    the suite could not run the case; that is a bug of the suite
 //
+// Summaries count checks by five words, which README lists with the verdicts that each
+// stands for: pass, fail, not applicable, not declared, not tried.
+//
 // What a subject returns decides between them (plug/jsonl/PROTOCOL.md says the same
 // for programs, and what a fault may change):
 //

@@ -50,6 +50,13 @@ type EventSupporter interface {
 	Supports(what string) bool
 }
 
+// OmissionDeclarer is a Subject whose author can declare that its events lack something.
+type OmissionDeclarer interface {
+	// DeclareOmission returns, for a reader, where and how the subject declares that its
+	// events lack an event type or a member.
+	DeclareOmission(what string) string
+}
+
 // ProtocolChecker is a Session that can detect that the subject broke its protocol:
 // a program that exited, or wrote an invalid line. The run then ends.
 type ProtocolChecker interface {

@@ -54,6 +54,7 @@ func (f *runFlags) chooseFile(cmd *cobra.Command) (remove func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	f.caseFile = file
 	f.corpus, f.cases, f.noGolden = one.dir, []string{one.id}, !one.golden
 	if f.noGolden && slices.ContainsFunc(f.checks, func(name string) bool { return among(name, judge.GoldenChecks()) }) {
 		one.remove()

@@ -96,9 +96,70 @@ func matching(c fixtures.Corpus, glob string) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no case %q%s; `turnspec list cases` prints all", glob, near(glob, ids))
+		return nil, noCase(glob, ids)
 	}
 	return out, nil
+}
+
+// noCase returns the error of a glob that matches none of the ids. It suggests cases of
+// the glob's runtime, or scenarios if the glob names no runtime.
+func noCase(glob string, ids []string) error {
+	runtime, _, _ := fixtures.SplitCaseID(glob)
+	near := nearCases(glob, casesOf(runtime, ids))
+	if near == "" {
+		near = nearScenarios(glob, ids)
+	}
+	return fmt.Errorf("no case %q%s; `turnspec list cases` prints all", glob, near)
+}
+
+// nearCases returns what near does of the newest cases, or "" if there are none.
+func nearCases(glob string, ids []string) string {
+	if len(ids) == 0 {
+		return ""
+	}
+	return near(glob, fixtures.Newest(ids))
+}
+
+// nearScenarios returns what near does of the scenarios of cases.
+func nearScenarios(glob string, ids []string) string {
+	var scenarios []string
+	for _, id := range ids {
+		_, _, scenario := fixtures.SplitCaseID(id)
+		scenarios = append(scenarios, scenario)
+	}
+	slices.Sort(scenarios)
+	return near(strings.TrimSuffix(glob, "/*"), slices.Compact(scenarios))
+}
+
+// casesOf returns the ids of a runtime.
+func casesOf(runtime string, ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.HasPrefix(id, runtime+"/") })
+}
+
+// matchingOf returns the cases of a runtime, "" for any, that a glob matches.
+func matchingOf(c fixtures.Corpus, runtime, glob string) ([]string, error) {
+	out, err := matching(c, glob)
+	if err == nil || runtime == "" {
+		return out, err
+	}
+	ids, idsErr := c.CaseIDs()
+	of := casesOf(runtime, ids)
+	if idsErr != nil || len(of) == 0 || strings.HasPrefix(glob, runtime+"/") {
+		return nil, err
+	}
+	return nil, fmt.Errorf("no case of %s %q%s; `turnspec list cases` prints all", runtime, glob, nearScenarios(glob, of))
+}
+
+// versionsOf returns the versions of a runtime with a case.
+func versionsOf(c fixtures.Corpus, runtime string) ([]string, error) {
+	ids, err := c.CaseIDs()
+	var out []string
+	for _, id := range casesOf(runtime, ids) {
+		if _, version, _ := fixtures.SplitCaseID(id); !slices.Contains(out, version) {
+			out = append(out, version)
+		}
+	}
+	return out, err
 }
 
 // oneCase loads the case that a glob matches, in its newest version.

@@ -69,6 +69,7 @@ the reference with one defect. Its exit code is 0.`,
 			if err := report.Table(out, d, st); err != nil {
 				return err
 			}
+			fmt.Fprintf(out, "\n%s\n", report.Summary(d, st))
 			fmt.Fprintln(out, "\nThis failure is the defect. Next: `turnspec run` runs every check on the reference adapters;\n`turnspec explain text.once` explains this check.")
 			return nil
 		},

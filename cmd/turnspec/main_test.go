@@ -74,7 +74,7 @@ func (s panicsSession) Send(ctx context.Context, m adapters.Message) error {
 // and measures, follows a log, shows progress, or talks to another program. The other
 // scripts parse, judge and print in one goroutine. With the race detector each of
 // their commands takes seconds, so they run only without it.
-var concurrentScripts = []string{"bench", "bench-server", "chat", "connect", "connect-acp", "connect-http", "http", "isolate", "log", "play", "record", "record-live", "run", "subject", "terminal"}
+var concurrentScripts = []string{"bench", "bench-server", "chat", "connect", "connect-acp", "connect-http", "first-screen", "http", "isolate", "log", "play", "record", "record-live", "run", "subject", "terminal"}
 
 // scripts returns the scripts to run: with the race detector only the concurrent
 // ones.
@@ -110,7 +110,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GORACE", raceOptions)
 			// Hide the runtimes of this machine.
 			e.Setenv("TURNSPEC_RUNTIMES", filepath.Join(e.WorkDir, "none"))
-			return nil
+			examples, err := filepath.Abs("../../conformance/plug/jsonl/examples")
+			e.Setenv("EXAMPLES", examples)
+			return err
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"corpus":     corpusCommand,

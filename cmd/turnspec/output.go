@@ -21,6 +21,7 @@ import (
 // output holds the flags for the output of a run or a merge.
 type output struct {
 	json, verbose bool
+	table         string // auto, true or false
 	reports       []string
 }
 
@@ -30,7 +31,10 @@ const summaryVariable = "GITHUB_STEP_SUMMARY"
 func (o *output) flags(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.BoolVar(&o.json, "json", false, "print JSON")
-	fl.BoolVarP(&o.verbose, "verbose", "v", false, "print each verdict")
+	fl.BoolVarP(&o.verbose, "verbose", "v", false, "print each verdict, each failure in full, and why there is no verdict")
+	fl.StringVar(&o.table, "table", "auto", "print a table of the checks: true, false, or auto, which prints it for several subjects")
+	fl.Lookup("table").NoOptDefVal = "true"
+	completeFlag(cmd, "table", func() []string { return tableChoices })
 	fl.StringArrayVar(&o.reports, "report", nil, "write a report, FORMAT=FILE: "+strings.Join(formats(), ", ")+
 		"; github alone appends the Markdown to the summary of the job (again for more)")
 	completeFlag(cmd, "report", func() []string {
@@ -41,6 +45,9 @@ func (o *output) flags(cmd *cobra.Command) {
 		return out
 	})
 }
+
+// tableChoices are the values of --table.
+var tableChoices = []string{"auto", "true", "false"}
 
 // target is a report to write.
 type target struct {
@@ -60,8 +67,11 @@ func writer(format string) report.Writer {
 }
 
 // targets returns the reports to write. It fails, before the run, if one cannot be
-// written.
+// written, or if --table is wrong.
 func (o *output) targets() ([]target, error) {
+	if !slices.Contains(tableChoices, o.table) {
+		return nil, fmt.Errorf("--table=%s: want one of %s", o.table, strings.Join(tableChoices, ", "))
+	}
 	var out []target
 	for _, text := range o.reports {
 		if text == "github" {
@@ -118,7 +128,7 @@ func (o *output) show(cmd *cobra.Command, d *report.Document) error {
 	if o.json {
 		err = report.JSON(out, d)
 	} else {
-		err = text(out, d, o.verbose)
+		err = o.text(out, d)
 	}
 	if err == nil && d.Failed {
 		return errFailed
@@ -126,35 +136,45 @@ func (o *output) show(cmd *cobra.Command, d *report.Document) error {
 	return err
 }
 
-func text(out io.Writer, d *report.Document, verbose bool) error {
+// text prints the outcome for people: all of it, or one screen.
+func (o *output) text(out io.Writer, d *report.Document) error {
 	st := styleOf(out)
-	if verbose {
+	if o.verbose {
 		for _, e := range d.Results {
 			if e.Verdict != string(conformance.NotApplicable) {
 				fmt.Fprintf(out, "%-10s %s [%s] %s, %d assertions\n", e.Verdict, e.Case, e.Tier, e.Check, e.Assertions)
 			}
 		}
 		fmt.Fprintln(out)
-	}
-	if err := report.Failures(out, d, st); err != nil {
-		return err
-	}
-	if d.Failed {
+		if err := report.Failures(out, d, st); err != nil {
+			return err
+		}
 		fmt.Fprintln(out)
 	}
-	return report.Table(out, d, st)
+	if o.table == "true" || o.table == "auto" && len(d.Subjects()) > 1 {
+		if err := report.Table(out, d, st); err != nil {
+			return err
+		}
+		fmt.Fprintln(out)
+	}
+	if o.verbose {
+		_, err := fmt.Fprintln(out, report.Summary(d, st))
+		return err
+	}
+	return report.Console(out, d, st)
 }
 
 // rerun returns the command of this run without the flags that choose cases,
 // checks and outputs.
 func rerun(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
-	for _, name := range []string{"corpus", "subject", "acp", "runner", "http", "standin", "runtime", "tier", "places", "seed", "exhaustive", "isolate"} {
+	for _, name := range []string{"corpus", "subject", "acp", "runner", "http", "dialect", "standin", "start-limit", "runtime", "tier", "places", "seed", "exhaustive", "isolate"} {
 		flag := cmd.Flags().Lookup(name)
 		if flag == nil || !flag.Changed {
 			continue
 		}
-		if name == "runtime" && cmd.Flags().NArg() == 0 && !slices.ContainsFunc([]string{"--subject", "--acp", "--runner", "--http"}, func(f string) bool { return slices.Contains(words, f) }) {
+		external := cmd.Flags().NArg() > 0 || slices.ContainsFunc([]string{"--subject", "--http"}, func(f string) bool { return slices.Contains(words, f) })
+		if name == "runtime" && !external {
 			continue // the case names the runtime; only for a program it is needed
 		}
 		values := []string{flag.Value.String()}

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/shrink"
 )
 
 // TestRerun checks that the rerun command has the same corpus, faults and tier, and
@@ -20,9 +23,17 @@ func TestRerun(t *testing.T) {
 	cmd = runCmd()
 	g.Expect(cmd.ParseFlags([]string{"--runtime", "codex@0.169.0", "--http", "http://127.0.0.1:0/api", "--", "node", "server.js"})).To(Succeed())
 	g.Expect(rerun(cmd)).To(Equal("run --http http://127.0.0.1:0/api --runtime codex -- node server.js"))
+	// A command after -- is a subject too: its runtime must be named again.
 	cmd = runCmd()
-	g.Expect(cmd.ParseFlags([]string{"--runtime", "claude@2.1.329", "--", "node", "a.mjs"})).To(Succeed())
-	g.Expect(rerun(cmd)).To(Equal("run --runtime claude -- node a.mjs"))
+	g.Expect(cmd.ParseFlags([]string{"--runtime", "claude@2.1.329", "--case", "text/*", "--", "python3", "x.py"})).To(Succeed())
+	g.Expect(rerun(cmd)).To(Equal("run --runtime claude -- python3 x.py"))
+	cmd = runCmd()
+	g.Expect(cmd.ParseFlags([]string{"--runtime", "claude", "--http", "http://127.0.0.1:0", "--dialect", "uistream", "--start-limit", "40s", "--", "node", "s.js"})).To(Succeed())
+	g.Expect(rerun(cmd)).To(Equal("run --http http://127.0.0.1:0 --dialect uistream --start-limit 40s --runtime claude -- node s.js"))
+	// So does the command of a smaller case.
+	shrunk := shrinkFlags{out: "my bug.zip", run: runFlags{runtime: "claude@2.1.329", runner: true, command: []string{"a runner"}}}
+	g.Expect(shrunk.rerun(&shrink.Config{Check: &conformance.Check{ID: "text.once"}}, "claude/2.1.329/text/plain")).To(Equal(
+		"turnspec run --corpus 'my bug.zip' --case claude/2.1.329/text/plain --check text.once --runtime claude --runner -- 'a runner'"))
 	g.Expect(quoted("it's")).To(Equal(`'it'\''s'`))
 	g.Expect(quoted("")).To(Equal("''"))
 	g.Expect(quoted("codex/*")).To(Equal("'codex/*'"))

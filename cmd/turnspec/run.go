@@ -38,7 +38,8 @@ type runFlags struct {
 	lastFailed          bool
 	watch               bool
 	failOnFlaky         bool
-	noGolden            bool // the case is a file without a golden
+	caseFile            string // of the only case; "": the corpus holds the cases
+	noGolden            bool   // the case is a file without a golden
 	budget              time.Duration
 	full                bool // no budget
 	profiles            profiles
@@ -49,8 +50,11 @@ func runCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the checks on the reference adapters, or on yours",
-		Long: `Run replays every case to the reference adapter of its runtime, in virtual time,
-and prints the failures and a table of checks by runtime.
+		Long: `Run replays every case to the reference adapter of its runtime, in virtual time.
+It prints a screen of failures, grouped by check, with the cause first, and a summary;
+for several subjects, such as all reference adapters, also a table of checks by subject.
+--table prints the table for one subject too, --table=false never. --verbose prints each
+verdict and each failure in full, and why checks gave no verdict.
 
 A command after -- (or --subject 'CMD') tests your adapter instead: a program in any
 language that speaks JSON lines over stdio (conformance/plug/jsonl/PROTOCOL.md) and
@@ -343,8 +347,11 @@ func (f runFlags) showUnconnected(cmd *cobra.Command, cfg conformance.Config, te
 // about describes the run, for the report. Only a report contains the corpus's checksum, so
 // a run without one does not read the whole corpus, nor one that was interrupted.
 func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (a report.About, err error) {
-	a = report.About{Turnspec: buildVersion(), Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now()}
+	a = report.About{Turnspec: buildVersion(), Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now(), Declare: report.Declarations(cfg)}
 	a.Selection.Command = rerun(cmd)
+	if f.caseFile != "" {
+		a.Selection.CaseFile = quoted(f.caseFile)
+	}
 	if (f.out.json || len(f.out.reports) > 0) && cfg.Corpus.FS != nil {
 		a.Corpus, err = cfg.Corpus.Sum()
 	}

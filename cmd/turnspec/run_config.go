@@ -54,6 +54,13 @@ func (f runFlags) config() (conformance.Config, error) {
 		return cfg, err
 	}
 	if v := f.version(); v != "" && !onReal {
+		versions, err := versionsOf(cfg.Corpus, f.name())
+		if err != nil {
+			return cfg, err
+		}
+		if len(versions) > 0 && !slices.Contains(versions, v) {
+			return cfg, fmt.Errorf("no case of %s %s, only of %s; `turnspec list cases` prints all", f.name(), v, strings.Join(versions, ", "))
+		}
 		if f.cases, err = ofVersion(cfg.Corpus, f.name()+"/"+v+"/", f.cases); err != nil {
 			return cfg, err
 		}
@@ -62,7 +69,7 @@ func (f runFlags) config() (conformance.Config, error) {
 		if onReal {
 			break // the live tier runs scenarios, not cases
 		}
-		if _, err := matching(cfg.Corpus, glob); err != nil {
+		if _, err := matchingOf(cfg.Corpus, f.name(), glob); err != nil {
 			return cfg, err
 		}
 	}
@@ -117,7 +124,8 @@ func ofVersion(corpus fixtures.Corpus, prefix string, globs []string) ([]string,
 	}
 	var out []string
 	for _, glob := range globs {
-		ids, err := matching(corpus, glob)
+		runtime, _, _ := strings.Cut(prefix, "/")
+		ids, err := matchingOf(corpus, runtime, glob)
 		if err != nil {
 			return nil, err
 		}

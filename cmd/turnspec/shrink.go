@@ -173,19 +173,7 @@ func (f *shrinkFlags) config(id string) (*shrink.Config, error) {
 
 // rerun returns the command that fails on the smaller case.
 func (f *shrinkFlags) rerun(cfg *shrink.Config, id string) string {
-	command := fmt.Sprintf("turnspec run --corpus %s --runtime %s --case %s --check %s", f.out, f.run.runtime, id, cfg.Check.ID)
-	switch {
-	case f.run.subject != "":
-		command += fmt.Sprintf(" --subject %q", f.run.subject)
-	case f.run.acp:
-		command += " --acp -- " + strings.Join(f.run.command, " ")
-	case f.run.http != "":
-		command += " --http " + f.run.http
-		if len(f.run.command) > 0 {
-			command += " -- " + strings.Join(f.run.command, " ")
-		}
-	}
-	return command
+	return f.run.subjectCommand(fmt.Sprintf("turnspec run --corpus %s --case %s --check %s", quoted(f.out), id, cfg.Check.ID))
 }
 
 func about(cfg *shrink.Config, res *shrink.Result, id, again string) string {

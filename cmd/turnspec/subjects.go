@@ -52,8 +52,12 @@ func (f runFlags) subjects() ([]conformance.Subject, error) {
 func (f runFlags) external() bool { return f.acp || f.runner || f.subject != "" || f.http != "" }
 
 // smokeCommand returns the command of a smoke test of the subject.
-func (f runFlags) smokeCommand() string {
-	out := "turnspec smoke --runtime " + f.name()
+func (f runFlags) smokeCommand() string { return f.subjectCommand("turnspec smoke") }
+
+// subjectCommand returns a command of turnspec with the flags and the command of the
+// subject.
+func (f runFlags) subjectCommand(out string) string {
+	out += " --runtime " + f.name()
 	command := f.subject
 	switch {
 	case f.acp:
@@ -70,11 +74,7 @@ func (f runFlags) smokeCommand() string {
 		}
 	}
 	if len(f.command) > 0 {
-		quotedWords := make([]string, len(f.command))
-		for i, word := range f.command {
-			quotedWords[i] = quoted(word)
-		}
-		command = strings.Join(quotedWords, " ")
+		command = strings.Join(quotedAll(f.command), " ")
 	}
 	if command == "" {
 		return out

@@ -111,6 +111,11 @@ func Named(names ...string) ([]*conformance.Check, error) {
 	return out, nil
 }
 
+// wordsOf returns the words of an id.
+func wordsOf(id string) []string {
+	return strings.FieldsFunc(id, func(r rune) bool { return r == '.' || r == '-' })
+}
+
 // near returns the ids that share the most words with a name.
 func near(name string) []string {
 	var ids []string
@@ -119,8 +124,8 @@ func near(name string) []string {
 	}
 	score := func(id string) int {
 		n := 0
-		for _, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '-' }) {
-			if strings.Contains(id, part) {
+		for _, part := range wordsOf(name) {
+			if slices.Contains(wordsOf(id), part) {
 				n++
 			}
 		}

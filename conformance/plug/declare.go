@@ -106,3 +106,7 @@ func (d *Declaration) Lacks(what string) bool {
 	typ, _, _ := strings.Cut(what, ".")
 	return slices.Contains(d.Without, what) || slices.Contains(d.Without, typ)
 }
+
+// DeclareOmission returns the member of a Declaration that declares that the events lack
+// what, an event type or a member of one.
+func DeclareOmission(what string) string { return fmt.Sprintf("\"without\": [%q]", what) }

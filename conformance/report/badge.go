@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -36,20 +35,13 @@ func (s Standing) String() string {
 // Standing returns the standing of the subject, or of all subjects if there are several.
 func (d *Document) Standing() Standing {
 	s := Standing{On: runtimesOf(d.Results), Red: d.Failed}
-	applies, failed, passed := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for _, e := range d.Results {
-		v := conformance.Verdict(e.Verdict)
-		applies[e.Check] = applies[e.Check] || v != conformance.NotApplicable
-		failed[e.Check] = failed[e.Check] || e.BadOnce()
-		passed[e.Check] = passed[e.Check] || v == conformance.Pass || v == conformance.Sent
-	}
-	for check, is := range applies {
-		switch {
-		case !is:
+	for _, w := range d.checkWords() {
+		switch w {
+		case wordNotApplicable:
 			continue
-		case failed[check]:
+		case wordFail, wordFlaky, wordKnown:
 			s.Failed++
-		case passed[check]:
+		case wordPass:
 			s.Passed++
 		}
 		s.Total++

@@ -62,6 +62,9 @@ type Selection struct {
 	// FailOnFlaky: a flaky verdict fails the run.
 	FailOnFlaky bool   `json:"fail_on_flaky,omitzero"`
 	Command     string `json:"command,omitempty"`
+	// CaseFile is the file of the only case, as a word of a shell; "": the corpus holds the
+	// cases.
+	CaseFile string `json:"case_file,omitempty"`
 }
 
 // Rule describes a check.
@@ -84,9 +87,15 @@ type Entry struct {
 	Reason     string    `json:"reason,omitempty"`
 	Problems   []Problem `json:"problems,omitempty"`
 	Known      *Known    `json:"known,omitempty"`
-	// Follows is the check that failed earlier on the wire of the same run, and so may be
-	// why this one failed; "": none did.
+	// Follows is the check that failed earlier on the wire of the same run, or that reports
+	// that the run did not end, and so may be why this one failed; "": none did.
 	Follows string `json:"follows,omitempty"`
+	// Declare is how the subject declares that it leaves out what it did not emit, if the
+	// check would then not fail; "": no declaration settles the failure. It is set for the
+	// first failures of a check.
+	Declare string `json:"declare,omitempty"`
+	// Rerun is the command that runs a failed check on this case again.
+	Rerun string `json:"rerun,omitempty"`
 }
 
 // Problem is one violation of a check.
@@ -135,6 +144,9 @@ type About struct {
 	At               time.Time // when the run ended; zero: it is not stored
 	Runs             bool      // also store the runs of passed verdicts
 	Rerun            string    // of a Go test: the command that runs it again
+	// Declare returns how a subject declares that its events lack a type or a member, or
+	// ""; nil: no subject can. See Declarations.
+	Declare func(subject, what string) string
 }
 
 // Select returns the selection of a configuration.
@@ -184,6 +196,7 @@ func New(rep *conformance.Report, about About) *Document {
 		}
 	}
 	d.setFollows(rep.Results)
+	d.setDeclare(rep.Results, about.Declare)
 	for _, u := range rep.KnownFailures {
 		d.Known = append(d.Known, KnownUse{
 			Check: u.Check, Case: u.Case, Subject: u.Subject, Known: newKnown(u.KnownFailure),
@@ -195,6 +208,11 @@ func New(rep *conformance.Report, about About) *Document {
 	}
 	d.Times, d.Interrupted, d.LeftOut = caseTimes(rep.Timings), rep.Interrupted, LeftOut(rep.LeftOut)
 	d.sortAndDecide(rules)
+	for i := range d.Results {
+		if e := &d.Results[i]; e.BadOnce() {
+			e.Rerun = d.Rerun(*e)
+		}
+	}
 	return d
 }
 

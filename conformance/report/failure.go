@@ -25,7 +25,7 @@ func Failures(w io.Writer, d *Document, st Style) error {
 			writeGroup(&b, d, e, find, followers, st)
 		}
 	}
-	writeKnown(&b, d, st)
+	writeKnown(&b, d, len(d.Known), st)
 	writeUnjudged(&b, d, st)
 	writeSlowest(&b, d, st)
 	_, err := io.WriteString(w, b.String())
@@ -100,10 +100,16 @@ func writeFollowers(b *strings.Builder, d *Document, all []Entry) {
 	}
 }
 
-// writeKnown writes the known failures that occurred, and the stale ones.
-func writeKnown(b *strings.Builder, d *Document, st Style) {
-	begin := "\n"
-	for _, u := range d.Known {
+// writeKnown writes the known failures that occurred, and the stale ones, at most so many.
+func writeKnown(b *strings.Builder, d *Document, most int, st Style) {
+	begin, used := "\n", 0
+	for _, u := range slices.SortedStableFunc(slices.Values(d.Known), staleFirst) {
+		if u.Stale == "" && u.Failed == 0 {
+			continue
+		}
+		if used++; used > most {
+			continue
+		}
 		at := u.Check + " " + u.Case
 		if u.Subject != "" {
 			at += " (" + u.Subject + ")"
@@ -115,13 +121,24 @@ func writeKnown(b *strings.Builder, d *Document, st Style) {
 		switch {
 		case u.Stale != "":
 			fmt.Fprintf(b, "%s%s %s: %s: %s; remove it\n", begin, st.Bad("STALE"), u.location(), at, u.Stale)
-		case u.Failed > 0:
-			fmt.Fprintf(b, "%s%s %s: %s: %s%s\n", begin, st.Dim("KNOWN"), at, u.countFailures(), u.Reason, st.Dim(link))
 		default:
-			continue
+			fmt.Fprintf(b, "%s%s %s: %s: %s%s\n", begin, st.Dim("KNOWN"), at, u.countFailures(), u.Reason, st.Dim(link))
 		}
 		begin = ""
 	}
+	if used > most {
+		fmt.Fprintf(b, "and %d more known failures\n", used-most)
+	}
+}
+
+func staleFirst(a, b KnownUse) int {
+	switch {
+	case (a.Stale == "") == (b.Stale == ""):
+		return 0
+	case a.Stale != "":
+		return -1
+	}
+	return 1
 }
 
 // countFailures counts the failures that an entry names. If some are flaky and the entry
@@ -207,17 +224,31 @@ func writeFailure(b *strings.Builder, d *Document, e Entry, find playFinder, st 
 		writeWire(b, find(e, p.Fault), p, clockName(e), st)
 	}
 	if plain != nil {
-		if plain.Hang != "" {
-			fmt.Fprintf(b, "  the run hung: %s\n", indentLines(clipLines(plain.Hang, 6)))
-		}
-		for _, a := range plain.Steps {
-			if a.Error != "" {
-				fmt.Fprintf(b, "  step failed: %s:%d: %s: %s\n", plain.Scenario, a.Line, a.Verb, a.Error)
-			}
-		}
+		writeEnd(b, plain, e.Problems)
 	}
 	writePrograms(b, e, plain, find)
 	fmt.Fprintf(b, "  rerun: %s\n", d.Rerun(e))
+	if e.Declare != "" {
+		fmt.Fprintf(b, "  or declare that the adapter leaves it out: %s\n", e.Declare)
+	}
+}
+
+// writeEnd writes why a run did not end, and its failed steps, unless a problem says so.
+func writeEnd(b *strings.Builder, p *Play, problems []Problem) {
+	var texts []string
+	for _, x := range problems[:min(len(problems), MaxProblems)] {
+		texts = append(texts, x.Text)
+	}
+	written := strings.Join(texts, "\n")
+	if p.Hang != "" && !strings.Contains(written, p.Hang) {
+		fmt.Fprintf(b, "  the run hung: %s\n", indentLines(clipLines(p.Hang, 6)))
+		written += "\n" + p.Hang
+	}
+	for _, a := range p.Steps {
+		if cause, _, _ := strings.Cut(a.Error, "\n"); cause != "" && !strings.Contains(written, cause) {
+			fmt.Fprintf(b, "  step failed: %s:%d: %s: %s\n", p.Scenario, a.Line, a.Verb, indentLines(a.Error))
+		}
+	}
 }
 
 // writePrograms writes the stderr and the exit of the subject's programs: those of the
@@ -256,7 +287,7 @@ func (d *Document) Rerun(e Entry) string {
 		command += " --tier live" // the only tier that runs only if it is named
 	}
 	flags, program, acp := strings.Cut(command, " -- ") // the command of an ACP agent or a sidecar follows
-	command = fmt.Sprintf("%s --case %s --check %s", flags, e.Case, e.Check)
+	command = fmt.Sprintf("%s --case %s --check %s", flags, cmp.Or(d.Selection.CaseFile, e.Case), e.Check)
 	if f := commonFault(e.Problems); f != nil {
 		at := conformance.FaultAt{Name: f.Operator, Line: f.Line}.String()
 		if strings.Contains(at, "(") {

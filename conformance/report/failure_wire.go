@@ -57,7 +57,11 @@ func writeWire(b *strings.Builder, p *Play, x Problem, clock string, st Style) {
 		if i == at {
 			mark = ">"
 		}
-		fmt.Fprintf(b, "    %s%5d %s %8s %s\n", mark, l.Line, direction(fixtures.Dir(l.Dir)), time.Duration(l.At), st.Dim(clipLine(cmp.Or(l.Text, l.Dir), 140)))
+		when := time.Duration(l.At)
+		if clock == "real" {
+			when = when.Round(time.Millisecond)
+		}
+		fmt.Fprintf(b, "    %s%5d %s %8s %s\n", mark, l.Line, direction(fixtures.Dir(l.Dir)), when, st.Dim(clipLine(cmp.Or(l.Text, l.Dir), 140)))
 	}
 }
 

@@ -58,9 +58,9 @@ func fileLine(run *conformance.Run, p conformance.Problem) int {
 
 // setFollows sets Follows of the entries, which are those of the results, in the same
 // order. Within one run, the failed check that shows first on the wire heads the others:
-// they may fail because of it. A check that heads no run follows the head of its first
-// run. A warning heads no check that fails the run, and a run whose first failure has no
-// known place has no head.
+// they may fail because of it. If the run did not end, the check that reports that heads
+// them. A check that heads no run follows the head of its first run. A warning heads no
+// check that fails the run, and a run whose first failure has no known place has no head.
 func (d *Document) setFollows(results []conformance.Result) {
 	firsts := map[playKey][]shown{}
 	keys := make([][]playKey, len(results)) // the runs of each result, in the order of its problems
@@ -75,7 +75,10 @@ func (d *Document) setFollows(results []conformance.Result) {
 				k.operator, k.place = p.Fault.Operator, p.Fault.Place
 			}
 			position := wirePosition(runOf(r, p), p)
-			if position == 0 {
+			switch {
+			case p.Hung:
+				position = -1
+			case position == 0:
 				position = math.MaxInt
 			}
 			all := firsts[k]
@@ -142,15 +145,4 @@ func (d *Document) followers() func(Entry) []Entry {
 		}
 		return all[k]
 	}
-}
-
-// countFollowers counts the failed entries that follow another.
-func (d *Document) countFollowers() int {
-	n := 0
-	for _, e := range d.Results {
-		if e.Follows != "" {
-			n++
-		}
-	}
-	return n
 }

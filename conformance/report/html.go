@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	_ "embed"
 	"encoding/base64"
@@ -35,19 +36,22 @@ var (
 // pageIndex is the data that the page reads first. The problems and plays of a case
 // are compressed elsewhere in the page, and read when the case is opened.
 type pageIndex struct {
-	Outcome  string       `json:"outcome"`
-	Failed   bool         `json:"failed"`
-	Summary  string       `json:"summary"`
-	Turnspec string       `json:"turnspec,omitempty"`
-	Corpus   string       `json:"corpus,omitempty"`
-	At       string       `json:"at,omitempty"`
-	Missing  []string     `json:"missing,omitempty"`
-	Known    []KnownUse   `json:"known,omitempty"`
-	Slow     []string     `json:"slow,omitempty"`
-	Subjects []string     `json:"subjects"`
-	Rules    []Rule       `json:"rules"`
-	Columns  []pageColumn `json:"columns"`
-	Rows     []pageRow    `json:"rows"`
+	Outcome   string          `json:"outcome"`
+	Failed    bool            `json:"failed"`
+	Summary   string          `json:"summary"`
+	Turnspec  string          `json:"turnspec,omitempty"`
+	Corpus    string          `json:"corpus,omitempty"`
+	At        string          `json:"at,omitempty"`
+	Missing   []string        `json:"missing,omitempty"`
+	Known     []KnownUse      `json:"known,omitempty"`
+	Slow      []string        `json:"slow,omitempty"`
+	Subjects  []string        `json:"subjects"`
+	Failures  []pageGroup     `json:"failures,omitempty"`
+	Following []string        `json:"following,omitempty"` // checks that fail only after another
+	Words     map[string]word `json:"words"`               // of the letters that occur
+	Rules     []Rule          `json:"rules"`
+	Columns   []pageColumn    `json:"columns"`
+	Rows      []pageRow       `json:"rows"`
 }
 
 // pageColumn is a check in a tier.
@@ -70,13 +74,45 @@ type pageRow struct {
 
 // pageDetail holds the problems and plays of a case.
 type pageDetail struct {
-	Entries []pageEntry `json:"entries,omitempty"`
-	Plays   []Play      `json:"plays,omitempty"`
+	Entries []Entry `json:"entries,omitempty"`
+	Plays   []Play  `json:"plays,omitempty"`
 }
 
-type pageEntry struct {
-	Entry
-	Rerun string `json:"rerun,omitempty"`
+// pageGroup is a check with failures, and its simplest failure.
+type pageGroup struct {
+	Check    string `json:"check"`
+	Subject  int    `json:"subject"`
+	Label    string `json:"label"`
+	Failed   int    `json:"failed"`
+	Judged   int    `json:"judged"`
+	Case     string `json:"case"`
+	Fault    string `json:"fault,omitempty"`
+	Problem  string `json:"problem"`
+	Expected string `json:"expected,omitempty"`
+	Got      string `json:"got,omitempty"`
+	Declare  string `json:"declare,omitempty"`
+	Rerun    string `json:"rerun"`
+}
+
+// newPageGroups returns the checks with failures in the order of Console, and the names of
+// those that fail only after another.
+func newPageGroups(d *Document, subjects map[string]int) (out []pageGroup, following []string) {
+	groups, follow := d.checkGroups()
+	for _, g := range groups {
+		x := pageGroup{Check: g.rule.ID, Subject: subjects[g.subject], Label: g.label(), Failed: g.failed, Judged: g.judged, Case: g.first.Case, Declare: g.declare}
+		e, p := simplest(g.first)
+		if p.Fault != nil {
+			x.Fault = describeFault(*p.Fault)
+		}
+		x.Problem, _, _ = strings.Cut(cmp.Or(p.textWithoutFault(), e.Reason), "\n")
+		x.Expected, x.Got, _ = firstDifference(p.Diff)
+		x.Rerun = d.Rerun(e)
+		out = append(out, x)
+	}
+	for _, g := range follow {
+		following = append(following, g.String())
+	}
+	return out, following
 }
 
 // letterOf returns a letter for a verdict. Capital letters fail the run, k is a
@@ -113,7 +149,7 @@ func (d *Document) letterOf(e Entry) byte {
 // wire, events and chat on one time axis.
 func HTML(w io.Writer, d *Document) error {
 	index, details := newPage(d)
-	data, err := json.Marshal(index, jsontext.EscapeForHTML(true), jsontext.AllowInvalidUTF8(true))
+	data, err := json.Marshal(index, json.Deterministic(true), jsontext.EscapeForHTML(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return err
 	}
@@ -135,7 +171,7 @@ func HTML(w io.Writer, d *Document) error {
 func newPage(d *Document) (*pageIndex, []pageDetail) {
 	p := &pageIndex{
 		Outcome: d.outcome(), Failed: d.Failed, Summary: Summary(d, Style{}), Turnspec: d.Turnspec, Corpus: d.Corpus, At: d.At,
-		Missing: d.Missing, Known: d.Known, Slow: d.slowLines(), Rules: d.Checks, Subjects: []string{}, Columns: []pageColumn{}, Rows: []pageRow{},
+		Missing: d.Missing, Known: d.Known, Slow: d.slowLines(), Rules: d.Checks, Words: map[string]word{}, Subjects: []string{}, Columns: []pageColumn{}, Rows: []pageRow{},
 	}
 	rules := map[string]int{}
 	for i, r := range d.Checks {
@@ -180,10 +216,14 @@ func newPage(d *Document) (*pageIndex, []pageDetail) {
 			}
 			letters = append(letters, bytes.Repeat([]byte{' '}, len(p.Columns)))
 		}
-		letters[row][columns[pageColumn{rules[e.Check], e.Tier}]] = d.letterOf(e)
+		letter := d.letterOf(e)
+		letters[row][columns[pageColumn{rules[e.Check], e.Tier}]] = letter
+		if p.Words[string(letter)] = wordOf(e); letter == 'w' {
+			p.Words[string(letter)] = "warning"
+		}
 		if e.BadOnce() {
 			at := detail(row)
-			at.Entries = append(at.Entries, pageEntry{e, d.Rerun(e)})
+			at.Entries = append(at.Entries, e)
 			for _, x := range e.Problems[:min(len(e.Problems), maxSearched)] {
 				p.Rows[row].Problems += clipLine(strings.Join(strings.Fields(x.Text), " "), 160) + " "
 			}
@@ -198,6 +238,7 @@ func newPage(d *Document) (*pageIndex, []pageDetail) {
 	for i := range p.Rows {
 		p.Rows[i].Verdicts = string(letters[i])
 	}
+	p.Failures, p.Following = newPageGroups(d, subjects)
 	return p, details
 }
 

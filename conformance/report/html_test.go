@@ -166,7 +166,8 @@ func expectParts(t *testing.T, page string, parts ...string) {
 // TestHTMLIsDrawn draws the summary and a case in a browser.
 func TestHTMLIsDrawn(t *testing.T) {
 	dom := browser(t, written(t, report.HTML, faulty(t)))
-	expectParts(t, dom("#show="), `<span id="outcome" class="failed">failed</span>`, "8 of 8 cases", "no case gave a verdict", "tool.known", "1 failed", "1 flaky", "it does not fail any more")
+	expectParts(t, dom("#show="), `<span id="outcome" class="failed">failed</span>`, "8 of 8 cases", "no case gave a verdict", "tool.known", "1 fail<", "1 flaky", "it does not fail any more",
+		"<h2>Failures</h2>", "text.once</code> <a href=\"#check=text.once&amp;show=F\">2 of 3 cases</a>", "Failed only after one of these, in the same run: turn.end (1 case)")
 	drawn := dom("#case=codex%2F1%2Ftext%2Fplain")
 	if open, ready := strings.Index(drawn, `class="dir step">open`), strings.Index(drawn, `class="type">session_ready`); open < 0 || ready < open {
 		t.Errorf("open is drawn at %d and session_ready at %d", open, ready)
@@ -198,8 +199,8 @@ func listed(page string) map[string]string {
 func TestHTMLMarksCases(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(listed(browser(t, written(t, report.HTML, faulty(t)))("#show="))).To(Equal(map[string]string{
-		"text/plain": "✗ failed", "text/long": "✓ passed", "tool/x": "· not applicable", "stop/mid-tool": "✓ passed", "stop/mid-text": "? unrecorded",
-		"real/external": "✓ passed", "real/untried": "○ not tried", "real/racy": "≈ flaky",
+		"text/plain": "✗ fail", "text/long": "✓ pass", "tool/x": "· not applicable", "stop/mid-tool": "✓ pass", "stop/mid-text": "○ not tried",
+		"real/external": "✓ pass", "real/untried": "○ not tried", "real/racy": "≈ flaky",
 	}))
 }
 

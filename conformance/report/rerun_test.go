@@ -28,4 +28,6 @@ func TestRerunNamesTheFault(t *testing.T) {
 		e := report.Entry{Case: "codex/1/text/plain", Check: "turn.crash-ends", Problems: c.problems}
 		g.Expect(d.Rerun(e)).To(gomega.Equal("turnspec run --case codex/1/text/plain --check turn.crash-ends" + c.want))
 	}
+	d.Selection.CaseFile = "'my case.txtar'"
+	g.Expect(d.Rerun(report.Entry{Case: "codex/1/text/plain", Check: "text.once"})).To(gomega.Equal("turnspec run --case 'my case.txtar' --check text.once"))
 }

@@ -44,7 +44,7 @@ func NewTrends(parts []Part) []Trend {
 	var out []Trend
 	last := map[string]map[string]bool{}
 	for _, p := range parts {
-		subject := strings.Join(p.subjects(), ", ")
+		subject := strings.Join(p.Subjects(), ", ")
 		i := slices.IndexFunc(out, func(t Trend) bool { return t.Subject == subject })
 		if i < 0 {
 			i = len(out)
@@ -77,8 +77,21 @@ func NewTrends(parts []Part) []Trend {
 	return out
 }
 
-// subjects returns the subjects with results, in their order.
-func (d *Document) subjects() []string {
+// countVerdicts counts the verdicts, and known failures separately.
+func (d *Document) countVerdicts() (n map[conformance.Verdict]int, known int) {
+	n = map[conformance.Verdict]int{}
+	for _, e := range d.Results {
+		if e.Known != nil {
+			known++
+			continue
+		}
+		n[conformance.Verdict(e.Verdict)]++
+	}
+	return n, known
+}
+
+// Subjects returns the subjects with results, in their order.
+func (d *Document) Subjects() []string {
 	var out []string
 	for _, e := range d.Results {
 		if !slices.Contains(out, e.Subject) {

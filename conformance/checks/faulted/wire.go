@@ -32,7 +32,7 @@ func JudgeHarmless(plain, r *conformance.Run, f *conformance.Finding) {
 	f.Asserted(1)
 	var p conformance.Problem
 	if r.Hang != "" {
-		p.Text = "the subject hangs: " + r.Hang
+		p.Text, p.Hung = "the subject hangs: "+r.Hang, true
 		Place(&p, r, len(r.Events))
 		f.Problems = append(f.Problems, p)
 		return

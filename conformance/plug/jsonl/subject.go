@@ -16,7 +16,15 @@ type Subject struct {
 	plug.LastDeclaration
 }
 
-var _ conformance.Decliner = (*Subject)(nil)
+var (
+	_ conformance.Decliner         = (*Subject)(nil)
+	_ conformance.OmissionDeclarer = (*Subject)(nil)
+)
+
+// DeclareOmission implements conformance.OmissionDeclarer.
+func (s *Subject) DeclareOmission(what string) string {
+	return plug.DeclareOmission(what) + " in its hello"
+}
 
 // Open implements conformance.Subject: it starts the program, waits for its hello
 // and sends it the command open.

@@ -28,6 +28,15 @@ type Subject struct {
 	Dialect *mapping.Mapping
 }
 
+// DeclareOmission implements conformance.OmissionDeclarer. A dialect leaves out what it
+// has no message for, so a server that writes one declares nothing.
+func (s *Subject) DeclareOmission(what string) string {
+	if s.Dialect != nil {
+		return ""
+	}
+	return plug.DeclareOmission(what) + " in the reply to GET /health"
+}
+
 // Standin implements conformance.PlacedStandin.
 func (s *Subject) Standin() string { return s.StandinDir }
 

@@ -32,4 +32,4 @@ function verdict({ id, sentence }, results, bad) {
 
 const describe = (r) =>
   [`${r.case} [${r.tier}]`, ...(r.problems ?? []).map((p) => `  ${p.fault ? `${p.fault.operator}: ` : ""}${p.text}${p.diff ? `\n${p.diff}` : ""}`),
-    `  rerun: turnspec run --case ${r.case} --check ${r.check} …`].join("\n");
+    ...(r.rerun ? [`  rerun: ${r.rerun}`] : [])].join("\n");

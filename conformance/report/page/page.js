@@ -3,7 +3,8 @@
 const index = JSON.parse($("index").textContent);
 const words = { F: "failed", H: "harness error", L: "flaky", l: "flaky", w: "warning", k: "known to fail", u: "unrecorded", x: "not expressible", t: "not tried", p: "passed", s: "sent", ".": "not applicable" };
 const worst = "HFLlkwuspxt."; // a case in which a check passed was judged
-const marks = { F: "✗", H: "✗", L: "≈", l: "≈", w: "!", k: "~", u: "?", x: "–", t: "○", p: "✓", s: "✓", ".": "·" };
+const marks = { F: "✗", H: "✗", L: "≈", l: "≈", w: "!", k: "~", u: "○", x: "–", t: "○", p: "✓", s: "✓", ".": "·" };
+const wordOf = (l) => index.words[l] || words[l]; // of a summary; words are the verdicts themselves
 const isBad = (l) => "FHLlkw".includes(l);
 const tones = { F: "failed", H: "failed", L: "failed", l: "warn", w: "warn", k: "warn", p: "passed", s: "passed" };
 
@@ -46,7 +47,7 @@ function wanted() {
     if (s.topic && r.topic !== s.topic) return false;
     if (s.runtime && r.runtime !== s.runtime && r.runtime + "/" + r.version !== s.runtime) return false;
     const letters = cols.map((i) => r.verdicts[i]);
-    if (s.show) return letters.some((l) => (s.show === "F" ? "FH" : s.show === "l" ? "Ll" : s.show).includes(l));
+    if (s.show) return letters.some((l) => l !== " " && wordOf(l) === wordOf(s.show));
     return whole || letters.some((l) => l !== "." && l !== " ");
   });
 }
@@ -62,7 +63,7 @@ function drawList() {
     const s = state();
     s.set("case", idOf(r));
     return el("li", {}, el("a", { href: "#" + s, title: r.took_ns ? "took " + seconds(r.took_ns) : null, "aria-current": idOf(r) === current ? "true" : null },
-      el("span", { class: tones[r.worst] || "soft", title: words[r.worst] }, el("span", { "aria-hidden": "true" }, marks[r.worst]), el("span", { class: "unseen" }, words[r.worst])),
+      el("span", { class: tones[r.worst] || "soft", title: wordOf(r.worst) }, el("span", { "aria-hidden": "true" }, marks[r.worst]), el("span", { class: "unseen" }, wordOf(r.worst))),
       el("span", { class: "name" }, parts.slice(-2).join("/"), el("small", {}, parts.slice(0, -2).join(" ") + (index.subjects[r.subject] === parts[0] || index.subjects.length === 1 ? "" : " · " + index.subjects[r.subject]))),
       el("span", { class: "took" }, r.took_ns >= 1e9 ? (r.took_ns / 1e9).toFixed(1) + " s" : "")));
   }));
@@ -164,21 +165,39 @@ function showCheck() {
 
 const without = (...keys) => { const s = state(); keys.forEach((k) => s.delete(k)); return s.toString(); };
 
+// drawFailure shows a check with its simplest failure.
+function drawFailure(g) {
+  const rule = index.rules.find((r) => r.id === g.check) || {}, kind = g.label === "FAIL" ? "" : g.label.toLowerCase();
+  const at = { case: idOf({ case: g.case, subject: g.subject }), check: g.check };
+  const line = (name, text) => (text ? el("li", {}, el("span", { class: "soft" }, name + " "), text) : "");
+  return el("section", { class: "problem " + kind, tabindex: "-1", "aria-label": g.check },
+    el("p", {}, el("strong", { class: kind ? "warn" : "failed" }, g.label), " ", el("code", {}, g.check), " ",
+      el("a", { href: "#" + new URLSearchParams({ check: g.check, show: { FLAKY: "l", WARNING: "w" }[g.label] || "F" }) }, `${g.failed} of ${g.judged} cases`),
+      index.subjects.length > 1 ? el("span", { class: "soft" }, " " + index.subjects[g.subject]) : ""),
+    el("p", {}, rule.sentence || ""),
+    el("ul", {}, line("case", el("a", { href: "#" + new URLSearchParams(at) }, g.case)), line("fault", g.fault), line("problem", g.problem),
+      line("expected", g.expected && el("code", {}, g.expected)), line("got", g.got && el("code", {}, g.got)),
+      line("or", g.declare && "declare that the adapter leaves it out: " + g.declare)),
+    copy(g.rerun));
+}
+
 function drawSummary() {
   const table = el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "check"), index.subjects.map((s) => el("th", {}, s)))));
   const body = el("tbody");
   const score = (i) => index.rows.reduce((n, r) => n + (isBad(r.verdicts[i]) ? 1 : 0), 0);
-  const order = index.columns.map((c, i) => [c, i, score(i)]).sort((a, b) => b[2] - a[2] || a[1] - b[1]);
+  const place = (c) => { const i = (index.failures || []).findIndex((g) => g.check === index.rules[c.rule].id); return i < 0 ? Infinity : i; };
+  const order = index.columns.map((c, i) => [c, i, score(i)]).sort((a, b) => (place(a[0]) === place(b[0]) ? b[2] - a[2] || a[1] - b[1] : place(a[0]) - place(b[0])));
   for (const [c, i] of order) {
     const cells = index.subjects.map((_, s) => {
       const n = {};
       for (const r of index.rows) if (r.subject === s) n[r.verdicts[i]] = (n[r.verdicts[i]] || 0) + 1;
-      const bad = (n.F || 0) + (n.H || 0), ok = (n.p || 0) + (n.s || 0);
-      const parts = [];
-      if (bad) parts.push(el("a", { class: "failed", href: "#" + new URLSearchParams({ check: index.rules[c.rule].id, show: "F" }) }, `${bad} failed`));
-      if (n.L || n.l) parts.push(el("a", { class: n.L ? "failed" : "warn", href: "#" + new URLSearchParams({ check: index.rules[c.rule].id, show: "l" }) }, `${(n.L || 0) + (n.l || 0)} flaky`));
-      for (const l of "kwuxt") if (n[l]) parts.push(el("span", { class: tones[l] || "soft" }, `${n[l]} ${words[l]}`));
-      if (ok) parts.push(el("span", { class: bad ? "soft" : "passed" }, `${ok} passed`));
+      const parts = [], sum = {};
+      for (const l of worst) if (n[l] && l !== ".") sum[wordOf(l)] = (sum[wordOf(l)] || 0) + n[l];
+      for (const [word, count] of Object.entries(sum)) {
+        const l = [...worst].find((x) => n[x] && wordOf(x) === word), text = `${count} ${word}`;
+        parts.push("FHLl".includes(l) ? el("a", { class: tones[l], href: "#" + new URLSearchParams({ check: index.rules[c.rule].id, show: l }) }, text)
+          : el("span", { class: "ps".includes(l) && (n.F || n.H) ? "soft" : tones[l] || "soft" }, text));
+      }
       return el("td", { class: "n" }, parts.length ? parts.map((p) => el("div", {}, p)) : el("span", { class: "soft" }, "not applicable"));
     });
     body.append(el("tr", {}, el("td", {}, el("code", {}, columnName(c)), el("small", {}, index.rules[c.rule].sentence)), cells));
@@ -186,7 +205,10 @@ function drawSummary() {
   table.append(body);
   const stale = (index.known || []).filter((k) => k.stale), known = (index.known || []).filter((k) => k.failed);
   const items = (title, all, show) => (all.length ? [el("h3", {}, title), el("ul", {}, all.map((x) => el("li", {}, show(x))))] : []);
-  $("main").replaceChildren(el("h2", {}, "Checks"),
+  const failures = index.failures || [];
+  $("main").replaceChildren(...(failures.length ? [el("h2", {}, "Failures"), ...failures.map(drawFailure)] : []),
+    ...((index.following || []).length ? [el("p", { class: "soft" }, "Failed only after one of these, in the same run: " + index.following.join(", "))] : []),
+    el("h2", {}, "Checks"),
     ...items("Checks on which no case gave a verdict", index.missing || [], (m) => el("code", { class: "failed" }, m)),
     ...items("Known failures that are stale", stale, (k) => [el("span", { class: "failed" }, k.stale), ": ", el("code", {}, `${k.at || ""} ${k.check} ${k.case}`)]),
     ...items("Known failures", known, (k) => [el("code", {}, `${k.check} ${k.case}`), `, ${k.failed}: ${k.reason}`]),
@@ -240,8 +262,10 @@ addEventListener("keydown", (e) => {
 
 const options = (id, list) => $(id).append(...list.map(([v, t]) => el("option", { value: v }, t)));
 const counts = {};
-for (const r of index.rows) for (const l of new Set(r.verdicts.replaceAll("H", "F").replaceAll("L", "l"))) counts[l] = (counts[l] || 0) + 1;
-options("show", [["", "all verdicts"], ...[..."Flkwuxtps"].filter((l) => counts[l]).map((l) => [l, `${words[l]} (${counts[l]} cases)`])]);
+const letters = {}; // for each word a letter that stands for it
+for (const l of "FlkwtxpHLus") if (index.words[l] && !letters[index.words[l]]) letters[index.words[l]] = l;
+for (const r of index.rows) for (const w of new Set([...r.verdicts].filter((l) => l !== " ").map(wordOf))) if (letters[w]) counts[letters[w]] = (counts[letters[w]] || 0) + 1;
+options("show", [["", "all verdicts"], ...Object.entries(letters).map(([w, l]) => [l, `${w} (${counts[l]} cases)`])]);
 options("check", [["", "all checks"], ...index.rules.map((r) => [r.id, r.id])]);
 const distinct = (of) => [...new Set(index.rows.map(of))].sort();
 const choices = (id, all, values) => { // a choice of one is none
@@ -252,7 +276,7 @@ choices("topic", "all topics", distinct((r) => r.topic));
 const versions = distinct((r) => r.runtime + "/" + r.version), runtimes = distinct((r) => r.runtime);
 choices("runtime", "all runtimes", versions.length < 2 ? versions : runtimes.flatMap((r) => [r, ...versions.filter((v) => v.startsWith(r + "/"))]));
 choices("tier", "all tiers", [...new Set(index.columns.map((c) => c.tier))]);
-$("legend").append(...["p", "F", "l", "t", "x", "u", "k", "w"].filter((l) => counts[l]).map((l) => el("span", { class: tones[l] || "soft" }, marks[l] + " " + words[l] + "  ")));
+$("legend").append(...Object.entries(letters).map(([w, l]) => el("span", { class: tones[l] || "soft" }, marks[l] + " " + w + "  ")));
 $("find").addEventListener("input", () => go({ find: $("find").value }));
 for (const id of filters.slice(1)) $(id).addEventListener("change", () => go({ [id]: $(id).value }));
 $("reset").addEventListener("click", () => go(Object.fromEntries(filters.map((f) => [f, ""]))));
@@ -263,5 +287,5 @@ $("outcome").textContent = index.outcome;
 $("outcome").className = index.failed ? "failed" : "passed";
 $("summary").textContent = index.summary;
 $("version").textContent = ["turnspec " + (index.turnspec || ""), index.corpus ? "corpus " + index.corpus.slice(0, 19) : "", index.at || ""].filter(Boolean).join(" · ");
-if (!location.hash && counts.F) history.replaceState(null, "", "#show=F");
+if (!location.hash && index.failures) history.replaceState(null, "", "#show=" + (letters.fail || letters.warning || letters.flaky));
 draw();

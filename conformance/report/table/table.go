@@ -38,14 +38,14 @@ func (w *Writer) Columns(indent string, rows [][]string) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], visibleWidth(cell))
+			widths[i] = max(widths[i], Width(cell))
 		}
 	}
 	for _, row := range rows {
 		var line strings.Builder
 		line.WriteString(indent)
 		for i, cell := range row {
-			line.WriteString(cell + strings.Repeat(" ", widths[i]-visibleWidth(cell)+2))
+			line.WriteString(cell + strings.Repeat(" ", widths[i]-Width(cell)+2))
 		}
 		w.Printf("%s\n", strings.TrimRight(line.String(), " "))
 	}
@@ -53,7 +53,8 @@ func (w *Writer) Columns(indent string, rows [][]string) {
 
 var colourCode = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-func visibleWidth(s string) int { return utf8.RuneCountInString(colourCode.ReplaceAllString(s, "")) }
+// Width returns how many columns a line takes. It may hold colour codes.
+func Width(s string) int { return utf8.RuneCountInString(colourCode.ReplaceAllString(s, "")) }
 
 // Align is how Markdown aligns a column of numbers: see Markdown.
 const Align = "#"

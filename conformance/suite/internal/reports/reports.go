@@ -104,7 +104,7 @@ func (c *Collector) Write(t *testing.T, cfg conformance.Config, rerun string) {
 	if err := report.Table(&table, d, report.Style{}); err != nil {
 		t.Error(err)
 	}
-	t.Logf("\n%s", table.String())
+	t.Logf("\n%s\n%s", table.String(), report.Summary(d, report.Style{}))
 	for _, x := range c.files {
 		if err := x.save(d); err != nil {
 			t.Errorf("%s: %v", variable, err)

@@ -49,4 +49,4 @@ def _describe(r: Dict[str, Any]) -> str:
     for p in r.get("problems", []):
         fault = p["fault"]["operator"] + ": " if "fault" in p else ""
         lines.append("  " + fault + p["text"] + ("\n" + p["diff"] if "diff" in p else ""))
-    return "\n".join([*lines, "  rerun: turnspec run --case {case} --check {check} …".format(**r)])
+    return "\n".join([*lines, *(["  rerun: " + r["rerun"]] if "rerun" in r else [])])
