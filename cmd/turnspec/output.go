@@ -149,7 +149,7 @@ func text(out io.Writer, d *report.Document, verbose bool) error {
 // checks and outputs.
 func rerun(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
-	for _, name := range []string{"corpus", "subject", "acp", "runner", "http", "standin", "runtime", "tier", "places", "seed", "exhaustive", "isolate"} {
+	for _, name := range []string{"corpus", "subject", "acp", "runner", "http", "dialect", "standin", "runtime", "tier", "places", "seed", "exhaustive", "isolate"} {
 		flag := cmd.Flags().Lookup(name)
 		if flag == nil || !flag.Changed {
 			continue

@@ -22,7 +22,7 @@ type runFlags struct {
 	subject             string
 	acp, runner         bool
 	http, standin       string
-	dialect             string // of http
+	dialect             string // of http, or of a program over stdio
 	startLimit          time.Duration
 	command             []string // of acp, runner and http
 	cases, checks, tier []string
@@ -58,8 +58,9 @@ nothing else if the program does not start or does not get through one turn of t
 server-sent events (conformance/plug/sse/ROUTES.md): either one that the command
 after -- starts (if the address has port 0, PORT holds a free port), or one that runs
 already and was started in a shell after
-` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + `. With --dialect its streams are read in the
-vocabulary of a front end, or in one that a file describes; over WebSocket if the
+` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + `. With --dialect the events of a program or
+server are read in a vocabulary of their own, a built-in one or one that a file
+describes (`+"`turnspec map`"+` proposes the file); of a server over WebSocket if the
 address begins with ws://. The dialects usechat and agui-agent are for servers that
 answer a message with the stream of its turn.
 
@@ -102,6 +103,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
   turnspec run --case codex/0.169.0/text/plain --check turn.crash-ends --fault kill@23
   turnspec run --runtime claude -- python3 my_adapter.py
   turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329
+  turnspec run --runtime claude --dialect my.json -- python3 my_adapter.py
   turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec run --runtime claude --runner -- turnspec runner --runtime claude
   turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
@@ -123,9 +125,6 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 			}
 			if err := f.takeCommand(args, cmd.ArgsLenAtDash() == 0); err != nil {
 				return err
-			}
-			if f.dialect != "" && f.http == "" {
-				return errors.New("--dialect is the vocabulary of a server's streams: give its address with --http")
 			}
 			if f.isolate && f.external() {
 				return errors.New("--isolate is for adapters in Go: your program has processes of its own")

@@ -102,7 +102,7 @@ func Parse(file string, b []byte) (*Mapping, error) {
 			return nil, fmt.Errorf("%s: extends: %w", file, err)
 		}
 	}
-	if m.Args == nil && !slices.Contains(m.Types(), event.TypeDone) {
+	if !slices.Contains(m.Types(), event.TypeDone) {
 		return nil, fmt.Errorf("%s: rules: none emits done, so that no turn would end", file)
 	}
 	return m, nil
@@ -180,6 +180,9 @@ func (m *Mapping) Types() []event.Type {
 		if r.Emit != "" && !slices.Contains(out, r.Emit) {
 			out = append(out, r.Emit)
 		}
+	}
+	if m.Args != nil && !slices.Contains(out, event.TypeDone) {
+		out = append(out, event.TypeDone) // the exit of the program
 	}
 	return out
 }
