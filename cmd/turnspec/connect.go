@@ -103,10 +103,10 @@ func connect(ctx context.Context, cfg conformance.Config, s conformance.Subject,
 	case slices.Contains(connectedSteps, last.Name) && !openedAndEnded(r):
 		return nil, fmt.Errorf("the subject %s is not connected: it failed at %q of a smoke test, so the suite was not run\n%s%s\n`%s` shows each line",
 			s.Name(), last.Name, indent(last.Err.Error()), indent(programOutput(r, last.Err)), retry)
-	case r.Hang == "" && takesTurn(r):
+	case r.Hang == "" && takesTurn(s, r):
 		return nil, nil // the suite judges it
 	case r.Hang == "":
-		r.Hang = last.Err.Error()
+		r.Hang = last.Err.Error() + unreadOf(s, r)
 	}
 	if r.Hang != "" && !strings.Contains(r.Hang, "stderr: ") {
 		r.Hang += programOutput(r, last.Err)
@@ -130,9 +130,15 @@ func openedAndEnded(r *conformance.Run) bool {
 }
 
 // takesTurn reports whether the subject emitted anything about a turn, if its events
-// can tell.
-func takesTurn(r *conformance.Run) bool {
-	return slices.ContainsFunc(r.Events, func(e conformance.Event) bool { return e.Turn > 0 || e.Type() == event.TypeDelta })
+// can tell. The turn of a subject with a mapping begins without an event of it.
+func takesTurn(s conformance.Subject, r *conformance.Run) bool {
+	mapped := dialectOf(s) != nil
+	return slices.ContainsFunc(r.Events, func(e conformance.Event) bool {
+		if mapped && slices.Contains([]event.Type{event.TypeTurnStart, event.TypeUserMessage, event.TypeNotice}, e.Type()) {
+			return false
+		}
+		return e.Turn > 0 || e.Type() == event.TypeDelta
+	})
 }
 
 // programOutput returns the stderr and the exit of the subject's program, unless err

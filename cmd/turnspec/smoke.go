@@ -150,7 +150,7 @@ func smoke(out io.Writer, runtime, of, shown string, limit time.Duration, plug f
 	}
 	for _, step := range jsonl.Connection(r) {
 		if step.Err != nil {
-			fmt.Fprintf(out, "FAIL %s\n%s\n", step.Name, indent(step.Err.Error()+programOutput(r, step.Err)))
+			fmt.Fprintf(out, "FAIL %s\n%s\n", step.Name, indent(step.Err.Error()+programOutput(r, step.Err)+unreadOf(s, r)))
 			return errFailed
 		}
 		fmt.Fprintf(out, "ok   %s\n", step.Name)

@@ -24,7 +24,7 @@ type Mapping struct {
 	Ignore      []string `json:"ignore,omitempty"`
 	Without     []string `json:"without,omitempty"`
 	IfSeen      []string `json:"if_seen,omitempty"`  // what only some servers send: it is expected of one once it was seen, or if the server declares its events
-	OneTurn     bool     `json:"one_turn,omitempty"` // a stream is a turn: what happens after it is not sent
+	OneTurn     bool     `json:"one_turn,omitzero"` // a stream is a turn: what happens after it is not sent
 	EndOfStream string   `json:"end_of_stream,omitempty"`
 	Post        *Request `json:"post,omitempty"` // the POST of a message whose reply is the stream; nil: the routes of package sse
 	Stop        *Request `json:"stop,omitempty"` // with Post: stops the turn; nil: it cannot be stopped
@@ -50,7 +50,7 @@ type Rule struct {
 	Append map[string]string         `json:"append,omitempty"`
 	Emit   event.Type                `json:"emit,omitempty"`
 	Data   map[string]string         `json:"data,omitempty"`
-	Next   bool                      `json:"next,omitempty"` // a later rule may match too
+	Next   bool                      `json:"next,omitzero"` // a later rule may match too
 }
 
 // emitted are the types of events that a mapping may emit.
