@@ -82,7 +82,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 	dialectFlag(cmd, &dialect)
 	standinFlag(cmd, &dir)
 	startLimitFlag(cmd, &limit)
-	cmd.MarkFlagsMutuallyExclusive("acp", "runner", "http")
+	cmd.MarkFlagsMutuallyExclusive(commandFlags...)
 	completeFlag(cmd, "runtime", runtimeNames)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {

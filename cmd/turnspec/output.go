@@ -154,7 +154,7 @@ func rerun(cmd *cobra.Command) string {
 		if flag == nil || !flag.Changed {
 			continue
 		}
-		if name == "runtime" && cmd.Flags().NArg() == 0 && !slices.ContainsFunc([]string{"--subject", "--acp", "--runner", "--http"}, func(f string) bool { return slices.Contains(words, f) }) {
+		if name == "runtime" && cmd.Flags().NArg() == 0 && !slices.ContainsFunc(append([]string{"subject"}, commandFlags...), func(f string) bool { return slices.Contains(words, "--"+f) }) {
 			continue // the case names the runtime; only for a program it is needed
 		}
 		values := []string{flag.Value.String()}

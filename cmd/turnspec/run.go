@@ -158,7 +158,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	dialectFlag(cmd, &f.dialect)
 	standinFlag(cmd, &f.standin)
 	startLimitFlag(cmd, &f.startLimit)
-	cmd.MarkFlagsMutuallyExclusive("acp", "runner", "subject", "http")
+	cmd.MarkFlagsMutuallyExclusive(append([]string{"subject"}, commandFlags...)...)
 	fl.StringVar(&f.shard, "shard", "", "run a part of the cases: 2/5, or auto in a parallel job of GitLab, Buildkite or CircleCI, or auto/5 where the job knows its index alone")
 	fl.BoolVar(&f.lastFailed, "last-failed", false, "only the cases that failed in the last run of this subject from this folder")
 	for _, other := range []string{"case", "shard"} {
@@ -183,7 +183,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the suite could not run.`,
 	completeFlag(cmd, "check", checkNames)
 	completeFlag(cmd, "fault", faultNames)
 	completeFlag(cmd, "tier", tierNames)
-	completeSubjectRuntime(cmd, "subject", "acp", "runner", "http")
+	completeSubjectRuntime(cmd, append([]string{"subject"}, commandFlags...)...)
 	return cmd
 }
 

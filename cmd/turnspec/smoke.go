@@ -69,7 +69,7 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 	dialectFlag(cmd, &dialect)
 	standinFlag(cmd, &dir)
 	startLimitFlag(cmd, &limit)
-	cmd.MarkFlagsMutuallyExclusive("acp", "runner", "http")
+	cmd.MarkFlagsMutuallyExclusive(commandFlags...)
 	completeFlag(cmd, "runtime", runtimeNames)
 	completeFlag(cmd, "case", caseIDs)
 	return cmd

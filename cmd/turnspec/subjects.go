@@ -25,6 +25,10 @@ import (
 // each processor: they wait most of the time.
 const processesPerCPU = 4
 
+// commandFlags are the flags that say what the command after -- speaks; without one, and with
+// --subject, it is a program over stdio.
+var commandFlags = []string{"acp", "runner", "http"}
+
 // subjects returns the subjects that the flags name.
 func (f runFlags) subjects() ([]conformance.Subject, error) {
 	if !f.external() {

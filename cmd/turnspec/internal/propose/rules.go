@@ -167,7 +167,7 @@ func (r *ruler) place(g *group, isEnd bool) []mapping.Rule {
 // placeText returns the rules for a text of the model: a piece of it, or the whole once more.
 func (r *ruler) placeText(g *group) []mapping.Rule {
 	text := g.find(texts, isText)
-	named := g.has(ofText) || len(g.kind) == 0
+	named := len(g.kind) == 0 || g.has(ofText) || g.has(ofPiece) || slices.Contains([]string{"text", "delta"}, lastName(text)) && !g.has(ofNothing)
 	if text == "" || !named || g.has("user") {
 		return nil
 	}
