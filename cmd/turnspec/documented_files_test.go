@@ -33,6 +33,28 @@ func provide(t *testing.T, dir, name string) {
 			t.Fatal("the example emits no delta")
 		}
 		writeTo(t, filepath.Join(dir, "my_adapter.py"), string(wrong))
+	case "my_adapter.py with its own events":
+		provide(t, dir, "my_adapter.py")
+		text, err := os.ReadFile(filepath.Join(dir, "my_adapter.py"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := regexp.MustCompile(`write\(sys.stdout, event=.*`).ReplaceAll(text, []byte(`write(sys.stdout, kind=type, **data)`))
+		if bytes.Equal(text, own) {
+			t.Fatal("the example writes no event")
+		}
+		writeTo(t, filepath.Join(dir, "my_adapter.py"), string(own))
+	case "sample.jsonl":
+		writeTo(t, file, `{"kind":"session_ready","session_id":"s1"}
+{"kind":"turn_start","cause":"user"}
+{"kind":"delta","text":"The Danube, ","block_id":"1"}
+{"kind":"delta","text":"the Nile","block_id":"1"}
+{"kind":"done","stopped":false}
+{"kind":"session_end","reason":"closed"}
+`)
+	case "my.json":
+		provide(t, dir, "sample.jsonl")
+		outputOfTurnspec(t, "", "map", "--from", filepath.Join(dir, "sample.jsonl"), "--to", file)
 	case "my_adapter.ts", "claude.ts":
 		needNode(t)
 		copyTo(t, file, "conformance/plug/jsonl/examples/typescript/claude.ts")

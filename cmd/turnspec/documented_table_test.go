@@ -42,6 +42,7 @@ var smallCorpus = how{files: []string{"corpus"}, add: "--corpus corpus"}
 var (
 	pythonAdapter  = []string{"my_adapter.py"}
 	failingAdapter = []string{"my_adapter.py that fails"}
+	mappedAdapter  = []string{"my_adapter.py with its own events", "my.json"}
 )
 
 // documentedTable has the commands that cannot be run as typed in an empty folder
@@ -80,6 +81,11 @@ var documentedTable = map[string]how{
 	"turnspec debug text/plain --runtime claude --http http://127.0.0.1:0 -- node server.js": {files: []string{"server.js"}},
 	"turnspec debug text/plain --runtime claude -- python3 my_adapter.py":                    {files: pythonAdapter},
 	"turnspec run --runtime claude --case 'text/*' --watch -- python3 my_adapter.py":         {notRun: endsOnSignal},
+	"turnspec map --from sample.jsonl --to my.json":                                          {files: []string{"sample.jsonl"}},
+	"turnspec map --from sample.jsonl --json":                                                {files: []string{"sample.jsonl"}},
+	"turnspec smoke --runtime claude --dialect my.json -- python3 my_adapter.py":             {files: mappedAdapter},
+	"turnspec run --runtime claude --dialect my.json -- python3 my_adapter.py":               {files: mappedAdapter, add: short},
+	"turnspec debug text/plain --runtime claude --dialect my.json -- python3 my_adapter.py":  {files: mappedAdapter},
 	"turnspec run --runtime claude --last-failed -- python3 my_adapter.py": {
 		files: pythonAdapter, add: short, exit: exitUsage, after: []string{"turnspec run --runtime claude -- python3 my_adapter.py"}, // none failed
 	},

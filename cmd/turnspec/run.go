@@ -60,7 +60,7 @@ after -- starts (if the address has port 0, PORT holds a free port), or one that
 already and was started in a shell after
 ` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + `. With --dialect the events of a program or
 server are read in a vocabulary of their own, a built-in one or one that a file
-describes (`+"`turnspec map`"+` proposes the file); of a server over WebSocket if the
+describes (` + "`turnspec map`" + ` proposes the file); of a server over WebSocket if the
 address begins with ws://. The dialects usechat and agui-agent are for servers that
 answer a message with the stream of its turn.
 
