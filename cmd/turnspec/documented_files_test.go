@@ -62,8 +62,8 @@ func provide(t *testing.T, dir, name string) {
 		copyTo(t, file, "conformance/plug/sse/examples/server.js")
 	case "chat.js":
 		copyTo(t, file, "conformance/plug/sse/examples/chat.js")
-	case "conformance/plug.mjs": // as init writes it, with the library installed
-		provide(t, dir, "plug.mjs")
+	case "conformance/plug.ts": // as init writes it, with the library installed
+		provide(t, dir, "plug.ts")
 		outputOfTurnspec(t, "", "init", "--lang", "typescript", dir)
 	case "conformance/plug.py":
 		outputOfTurnspec(t, "", "init", "--lang", "python", dir)
@@ -72,9 +72,10 @@ func provide(t *testing.T, dir, name string) {
 		copyTo(t, file, "conformance/plug/starter/python/claude/plug.py")
 		copyTo(t, filepath.Join(dir, "adapter.py"), "conformance/plug/starter/python/claude/adapter.py")
 		copyTo(t, filepath.Join(dir, "turnspec_plug", "__init__.py"), "conformance/plug/python/src/turnspec_plug/__init__.py")
-	case "plug.mjs":
-		copyTo(t, file, "conformance/plug/starter/typescript/claude/plug.mjs")
-		copyTo(t, filepath.Join(dir, "adapter.mjs"), "conformance/plug/starter/typescript/claude/adapter.mjs")
+	case "plug.ts":
+		needNode(t)
+		copyTo(t, file, "conformance/plug/starter/typescript/claude/plug.ts")
+		copyTo(t, filepath.Join(dir, "adapter.ts"), "conformance/plug/starter/typescript/claude/adapter.ts")
 		for _, f := range []string{"package.json", "index.js"} {
 			copyTo(t, filepath.Join(dir, "node_modules/@turnspec/plug", f), "conformance/plug/typescript/"+f)
 		}

@@ -23,7 +23,7 @@ type Mapping struct {
 	Rules       []Rule   `json:"rules,omitempty"`
 	Ignore      []string `json:"ignore,omitempty"`
 	Without     []string `json:"without,omitempty"`
-	IfSeen      []string `json:"if_seen,omitempty"`  // what only some servers send: it is expected of one once it was seen, or if the server declares its events
+	IfSeen      []string `json:"if_seen,omitempty"` // what only some servers send: it is expected of one once it was seen, or if the server declares its events
 	OneTurn     bool     `json:"one_turn,omitzero"` // a stream is a turn: what happens after it is not sent
 	EndOfStream string   `json:"end_of_stream,omitempty"`
 	Post        *Request `json:"post,omitempty"` // the POST of a message whose reply is the stream; nil: the routes of package sse

@@ -52,8 +52,8 @@ type program struct{ name, example string }
 var languages = []language{
 	{
 		name:    "typescript",
-		files:   map[string]string{"plug.mjs": "typescript/skeleton.mjs", "conformance.test.mjs": "typescript/conformance.test.mjs"},
-		example: []string{"plug.mjs", "adapter.mjs"},
+		files:   map[string]string{"plug.ts": "typescript/skeleton.ts", "conformance.test.ts": "typescript/conformance.test.ts"},
+		example: []string{"plug.ts", "adapter.ts"},
 		program: map[string]program{"codex": {"adapter.ts", "typescript/codex.ts"}},
 		setup: `      - uses: actions/setup-node@v4
         with:
@@ -61,7 +61,7 @@ var languages = []language{
       - run: npm ci
       - run: npx vitest run conformance
 `,
-		next: []string{"npm install --save-dev turnspec{{version}} @turnspec/plug{{version}} vitest", "npx turnspec smoke --runtime {{runtime}} -- node conformance/plug.mjs", "npx turnspec run --runtime {{runtime}} --subject 'node conformance/plug.mjs' --case text/plain", "npx vitest run conformance  # all cases"},
+		next: []string{"npm install --save-dev turnspec{{version}} @turnspec/plug{{version}} vitest", "npx turnspec smoke --runtime {{runtime}} -- node conformance/plug.ts", "npx turnspec run --runtime {{runtime}} --subject 'node conformance/plug.ts' --case text/plain", "npx vitest run conformance  # all cases"},
 		pin:  "@",
 	},
 	{
