@@ -68,7 +68,6 @@ var languages = []language{
 		name:    "python",
 		files:   map[string]string{"plug.py": "python/skeleton.py", "test_conformance.py": "python/test_conformance.py"},
 		example: []string{"plug.py", "adapter.py"},
-		program: map[string]program{"codex": {"plug.py", "python/codex.py"}},
 		setup: `      - uses: actions/setup-python@v5
         with:
           python-version: "3.13"
