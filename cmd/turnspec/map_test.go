@@ -76,3 +76,30 @@ func TestUnread(t *testing.T) {
 	g.Expect(said).To(ContainSubstring("no message gave delta, which"))
 	g.Expect(unreadOf(&jsonl.Subject{}, r)).To(BeEmpty(), "without a mapping the adapter reports the notices")
 }
+
+// TestDialectFlag checks which subjects take a mapping.
+func TestDialectFlag(t *testing.T) {
+	dir := t.TempDir()
+	lines := filepath.Join(dir, "lines.json")
+	if err := os.WriteFile(lines, []byte(`{"name":"n","stdin":"{message}","rules":[{"when":{"kind":"over"},"emit":"done"}]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--dialect", "uistream"}, "--dialect is the vocabulary of your adapter's events: give its command after --"},
+		{[]string{"--dialect", "uistream", "--acp", "--", "x"}, "in the group [dialect acp] are set none of the others can be"},
+		{[]string{"--dialect", "usechat", "--runtime", "claude", "--", "x"}, "it has post, which is for a server"},
+		{[]string{"--dialect", lines, "--runtime", "claude", "--http", "http://127.0.0.1:0", "--", "x"}, "it has stdin or args, which are for a program over stdio"},
+		{[]string{"--dialect", "none.json", "--runtime", "claude", "--", "x"}, "--dialect: open none.json"},
+	} {
+		cmd := runCmd()
+		cmd.SetArgs(c.args)
+		cmd.SetOut(new(bytes.Buffer))
+		cmd.SetErr(new(bytes.Buffer))
+		if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: got %v, want %s", c.args, err, c.want)
+		}
+	}
+}

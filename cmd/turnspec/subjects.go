@@ -99,8 +99,6 @@ func alone(subjects []conformance.Subject) bool {
 // before the arguments.
 func (f *runFlags) takeCommand(args []string, dashes bool) error {
 	switch {
-	case f.dialect != "" && (f.acp || f.runner):
-		return errors.New("--dialect is for servers and for programs over stdio; the events of --acp and --runner have one vocabulary")
 	case f.dialect != "" && !f.external() && !dashes:
 		return errors.New("--dialect is the vocabulary of your adapter's events: give its command after --, or a server's address with --http")
 	case f.acp && len(args) == 0:
@@ -186,6 +184,9 @@ func dialectFlag(cmd *cobra.Command, dialect *string) {
 		return mapping.Names(), cobra.ShellCompDirectiveDefault // or the name of a file
 	}); err != nil {
 		panic(err) // the flag exists
+	}
+	for _, other := range []string{"acp", "runner"} { // their events have one vocabulary
+		cmd.MarkFlagsMutuallyExclusive("dialect", other)
 	}
 }
 

@@ -38,8 +38,8 @@ type commandless struct {
 	ended bool          // the session has
 }
 
-// openPlain opens a session with a program that takes no commands.
-func (s *Subject) openPlain(ctx context.Context, o conformance.Open) (adapters.Session, error) {
+// openCommandless opens a session with a program that takes no commands.
+func (s *Subject) openCommandless(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	switch option := plug.RuntimeOnly(o); {
 	case option != "":
 		return nil, plug.Unsupported("a program without commands cannot take " + option)

@@ -27,7 +27,7 @@ var _ conformance.Decliner = (*Subject)(nil)
 // and sends it the command open.
 func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
 	if s.Dialect != nil && !s.Dialect.TakesCommands() {
-		return s.openPlain(ctx, o)
+		return s.openCommandless(ctx, o)
 	}
 	x, err := s.start(ctx, o)
 	if err != nil {

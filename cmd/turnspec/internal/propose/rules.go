@@ -33,6 +33,7 @@ var (
 const (
 	ofPermission = "permission approval approve confirm confirmation consent authorize authorization"
 	ofAnswer     = "resolved response answered answer result decision replied reply granted denied decided"
+	ofDecision   = "allow deny approve reject accept decline cancel grant allowed denied approved rejected accepted declined cancelled"
 	ofThought    = "thinking reasoning thought thoughts reason think"
 	ofTool       = "tool tools function call command exec toolcall tooluse invocation"
 	ofPiece      = "delta chunk partial piece stream streaming token part append fragment"
@@ -99,9 +100,9 @@ func isID(v jsontext.Value) bool     { return v.Kind() == '"' || v.Kind() == '0'
 // dataOf returns the data of an event without the members that were not found.
 func dataOf(pairs ...string) map[string]string {
 	out := map[string]string{}
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			out[pairs[i]] = pairs[i+1]
+	for pair := range slices.Chunk(pairs, 2) {
+		if name, from := pair[0], pair[len(pair)-1]; from != "" {
+			out[name] = from
 		}
 	}
 	return out
@@ -342,7 +343,7 @@ func (g *group) isPermission() bool {
 // answer returns the path of a member that says whether a permission was given, or "".
 func (g *group) answer() string {
 	return cmp.Or(g.find(allowances, isFlag), g.find(decisions, func(v jsontext.Value) bool {
-		return v.Kind() == '"' && strings.Contains("allow deny approve reject accept decline cancel grant allowed denied approved rejected", strings.Trim(string(v), `"`))
+		return v.Kind() == '"' && slices.Contains(strings.Fields(ofDecision), strings.Trim(string(v), `"`))
 	}))
 }
 

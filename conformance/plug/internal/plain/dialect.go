@@ -108,7 +108,7 @@ func (x *Translator) Handle(line, where string) *plug.Error {
 		x.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: "a message of no known type", Raw: event.Raw(line)})
 		return nil
 	case err != nil:
-		return plug.Errorf("%s is not right: %v: %s", where, err, plug.Clip(line)).Advise("write each message as one JSON object in a data: line")
+		return plug.Errorf("%s is not right: %v: %s", where, err, plug.Clip(line)).Advise("write each message as one JSON object, on one line")
 	}
 	for _, e := range events {
 		data := Members(e.Data)

@@ -28,6 +28,7 @@ func ParseMembers(b jsontext.Value) (Members, error) {
 	return m, nil
 }
 
+// Set sets a member.
 func (m Members) Set(name string, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
