@@ -59,14 +59,14 @@ func TestStarterTypeScript(t *testing.T) {
 	output(t, dir, "npm", "install", "--@turnspec:registry="+registry(t), "--no-audit", "--no-fund", "--loglevel=error",
 		one(t, "turnspec-[0-9]*.tgz"), one(t, "turnspec-"+of.Npm+"-*.tgz"), one(t, "turnspec-plug-*.tgz"), "vitest@3.2.4")
 	output(t, dir, "npx", "--no-install", "turnspec", "init", "--lang", "typescript")
-	g.Expect(output(t, dir, "npx", "--no-install", "turnspec", "smoke", "--runtime", "claude", "--", "node", "conformance/plug.mjs")).To(ContainSubstring("The program is connected."))
+	g.Expect(output(t, dir, "npx", "--no-install", "turnspec", "smoke", "--runtime", "claude", "--", "node", "conformance/plug.ts")).To(ContainSubstring("The program is connected."))
 
 	passed, out := tested(t, dir, []string{someCases}, "npx", "--no-install", "vitest", "run", "conformance", "--reporter=verbose")
 	g.Expect(passed).To(BeTrue(), out)
 	g.Expect(out).To(MatchRegexp(`✓ .*text\.once: `))
 	g.Expect(out).To(MatchRegexp(`↓ .*text\.retracted: `))
 
-	breakAdapter(t, filepath.Join(dir, "conformance", "plug.mjs"), `adapter.on("text"`)
+	breakAdapter(t, filepath.Join(dir, "conformance", "plug.ts"), `emit("delta"`)
 	passed, out = tested(t, dir, []string{someCases}, "npx", "--no-install", "vitest", "run", "conformance", "--reporter=verbose")
 	g.Expect(passed).To(BeFalse(), out)
 	g.Expect(out).To(MatchRegexp(`× .*text\.once: `))

@@ -77,10 +77,10 @@ func smokeTest(ctx context.Context, s conformance.Subject, rec perform.Recording
 }
 
 // printSmoke prints the steps of a smoke test, and reports whether all passed.
-func printSmoke(out io.Writer, r *conformance.Run, steps []jsonl.Step) bool {
+func printSmoke(out io.Writer, s conformance.Subject, r *conformance.Run, steps []jsonl.Step) bool {
 	for _, step := range steps {
 		if step.Err != nil {
-			fmt.Fprintf(out, "FAIL %s\n%s\n", step.Name, indent(step.Err.Error()+programOutput(r, step.Err)))
+			fmt.Fprintf(out, "FAIL %s\n%s\n", step.Name, indent(step.Err.Error()+programOutput(r, step.Err)+unreadOf(s, r)))
 			return false
 		}
 		fmt.Fprintf(out, "ok   %s\n", step.Name)
@@ -105,7 +105,7 @@ func connect(ctx context.Context, cfg conformance.Config, s conformance.Subject,
 		return "", nil, nil
 	}
 	var text strings.Builder
-	printSmoke(&text, r, steps)
+	printSmoke(&text, s, r, steps)
 	if opened := len(r.Opens) > 0 && r.Opens[0].Err == nil; !opened || len(r.Played) == 0 && r.Hang == "" {
 		return text.String(), nil, nil
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 func debugCmd() *cobra.Command {
-	var runtime, address, dir string
+	var runtime, address, dir, dialect string
 	var isACP, isRunner bool
 	var limit time.Duration
 	cmd := &cobra.Command{
@@ -42,6 +42,7 @@ and the program.
 Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection.`,
 		Example: `  turnspec debug permission/allow --runtime claude -- python3 my_adapter.py
   turnspec debug claude/2.1.197/text/plain --runtime claude -- python3 my_adapter.py
+  turnspec debug text/plain --runtime claude --dialect my.json -- python3 my_adapter.py
   turnspec debug text/plain --runtime claude --http http://127.0.0.1:0 -- node server.js`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if n := cmd.ArgsLenAtDash(); len(args) == 0 || n == 0 || n > 1 || n < 0 && (len(args) > 1 || address == "") {
@@ -58,7 +59,7 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 			if err != nil {
 				return err
 			}
-			s, _, err := plugged(name, isACP, isRunner, address, dir, "", args[1:], nil)
+			s, _, err := plugged(name, isACP, isRunner, address, dir, dialect, args[1:], nil)
 			if err != nil {
 				return err
 			}
@@ -75,9 +76,10 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
 	cmd.Flags().BoolVar(&isRunner, "runner", false, "the program is a runner")
 	cmd.Flags().StringVar(&address, "http", "", "the program is a server at this address, started by the command if there is one")
+	dialectFlag(cmd, &dialect)
 	standinFlag(cmd, &dir)
 	startLimitFlag(cmd, &limit)
-	cmd.MarkFlagsMutuallyExclusive("acp", "runner", "http")
+	cmd.MarkFlagsMutuallyExclusive(commandFlags...)
 	completeFlag(cmd, "runtime", runtimeNames)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {

@@ -33,6 +33,28 @@ func provide(t *testing.T, dir, name string) {
 			t.Fatal("the example emits no delta")
 		}
 		writeTo(t, filepath.Join(dir, "my_adapter.py"), string(wrong))
+	case "my_adapter.py with its own events":
+		provide(t, dir, "my_adapter.py")
+		text, err := os.ReadFile(filepath.Join(dir, "my_adapter.py"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := regexp.MustCompile(`write\(sys.stdout, event=.*`).ReplaceAll(text, []byte(`write(sys.stdout, kind=type, **data)`))
+		if bytes.Equal(text, own) {
+			t.Fatal("the example writes no event")
+		}
+		writeTo(t, filepath.Join(dir, "my_adapter.py"), string(own))
+	case "sample.jsonl":
+		writeTo(t, file, `{"kind":"session_ready","session_id":"s1"}
+{"kind":"turn_start","cause":"user"}
+{"kind":"delta","text":"The Danube, ","block_id":"1"}
+{"kind":"delta","text":"the Nile","block_id":"1"}
+{"kind":"done","stopped":false}
+{"kind":"session_end","reason":"closed"}
+`)
+	case "my.json":
+		provide(t, dir, "sample.jsonl")
+		outputOfTurnspec(t, "", "map", "--from", filepath.Join(dir, "sample.jsonl"), "--to", file)
 	case "my_adapter.ts", "claude.ts":
 		needNode(t)
 		copyTo(t, file, "conformance/plug/jsonl/examples/typescript/claude.ts")
@@ -40,8 +62,8 @@ func provide(t *testing.T, dir, name string) {
 		copyTo(t, file, "conformance/plug/sse/examples/server.js")
 	case "chat.js":
 		copyTo(t, file, "conformance/plug/sse/examples/chat.js")
-	case "conformance/plug.mjs": // as init writes it, with the library installed
-		provide(t, dir, "plug.mjs")
+	case "conformance/plug.ts": // as init writes it, with the library installed
+		provide(t, dir, "plug.ts")
 		outputOfTurnspec(t, "", "init", "--lang", "typescript", dir)
 	case "conformance/plug.py":
 		outputOfTurnspec(t, "", "init", "--lang", "python", dir)
@@ -50,9 +72,10 @@ func provide(t *testing.T, dir, name string) {
 		copyTo(t, file, "conformance/plug/starter/python/claude/plug.py")
 		copyTo(t, filepath.Join(dir, "adapter.py"), "conformance/plug/starter/python/claude/adapter.py")
 		copyTo(t, filepath.Join(dir, "turnspec_plug", "__init__.py"), "conformance/plug/python/src/turnspec_plug/__init__.py")
-	case "plug.mjs":
-		copyTo(t, file, "conformance/plug/starter/typescript/claude/plug.mjs")
-		copyTo(t, filepath.Join(dir, "adapter.mjs"), "conformance/plug/starter/typescript/claude/adapter.mjs")
+	case "plug.ts":
+		needNode(t)
+		copyTo(t, file, "conformance/plug/starter/typescript/claude/plug.ts")
+		copyTo(t, filepath.Join(dir, "adapter.ts"), "conformance/plug/starter/typescript/claude/adapter.ts")
 		for _, f := range []string{"package.json", "index.js"} {
 			copyTo(t, filepath.Join(dir, "node_modules/@turnspec/plug", f), "conformance/plug/typescript/"+f)
 		}

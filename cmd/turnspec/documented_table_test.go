@@ -42,6 +42,7 @@ var smallCorpus = how{files: []string{"corpus"}, add: "--corpus corpus"}
 var (
 	pythonAdapter  = []string{"my_adapter.py"}
 	failingAdapter = []string{"my_adapter.py that fails"}
+	mappedAdapter  = []string{"my_adapter.py with its own events", "my.json"}
 )
 
 // documentedTable has the commands that cannot be run as typed in an empty folder
@@ -80,6 +81,11 @@ var documentedTable = map[string]how{
 	"turnspec debug text/plain --runtime claude --http http://127.0.0.1:0 -- node server.js": {files: []string{"server.js"}},
 	"turnspec debug text/plain --runtime claude -- python3 my_adapter.py":                    {files: pythonAdapter},
 	"turnspec run --runtime claude --case 'text/*' --watch -- python3 my_adapter.py":         {notRun: endsOnSignal},
+	"turnspec map --from sample.jsonl --to my.json":                                          {files: []string{"sample.jsonl"}},
+	"turnspec map --from sample.jsonl --json":                                                {files: []string{"sample.jsonl"}},
+	"turnspec smoke --runtime claude --dialect my.json -- python3 my_adapter.py":             {files: mappedAdapter},
+	"turnspec run --runtime claude --dialect my.json -- python3 my_adapter.py":               {files: mappedAdapter, add: short},
+	"turnspec debug text/plain --runtime claude --dialect my.json -- python3 my_adapter.py":  {files: mappedAdapter},
 	"turnspec run --runtime claude --last-failed -- python3 my_adapter.py": {
 		files: pythonAdapter, add: short, exit: exitUsage, after: []string{"turnspec run --runtime claude -- python3 my_adapter.py"}, // none failed
 	},
@@ -101,9 +107,9 @@ var documentedTable = map[string]how{
 	},
 	"turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --acp -o bug.zip -- my-agent": {notRun: "it needs an agent of the reader's that fails; conformance/shrink tests faults"},
 	"turnspec run --runtime claude --fail-on-flaky -- python3 my_adapter.py":                                              {files: pythonAdapter, add: short},
-	"npx turnspec smoke --runtime claude -- node conformance/plug.mjs":                                                    {files: []string{"node_modules", "conformance/plug.mjs"}},
-	"npx turnspec run --runtime claude --subject 'node conformance/plug.mjs' --case text/plain": {
-		files: []string{"node_modules", "conformance/plug.mjs"}, replace: map[string]string{"--case text/plain": short},
+	"npx turnspec smoke --runtime claude -- node conformance/plug.ts":                                                     {files: []string{"node_modules", "conformance/plug.ts"}},
+	"npx turnspec run --runtime claude --subject 'node conformance/plug.ts' --case text/plain": {
+		files: []string{"node_modules", "conformance/plug.ts"}, replace: map[string]string{"--case text/plain": short},
 	},
 	"turnspec run --runtime claude --subject 'python3 conformance/plug.py' --case text/plain": {
 		files: []string{"conformance/plug.py"}, replace: map[string]string{"--case text/plain": short},
@@ -120,8 +126,8 @@ var documentedTable = map[string]how{
 	"npx turnspec init --lang typescript":                                         {files: []string{"node_modules"}},
 	"npx turnspec smoke --runtime claude -- node my_adapter.ts":                   {files: []string{"node_modules", "my_adapter.ts"}},
 	"npx turnspec run --runtime claude --subject 'node my_adapter.ts'":            {files: []string{"node_modules", "my_adapter.ts"}, replace: map[string]string{"run ": "run " + short + " "}},
-	"npx turnspec smoke --runtime claude -- node plug.mjs":                        {files: []string{"node_modules", "plug.mjs"}},
-	"npx turnspec run --runtime claude --subject 'node plug.mjs'":                 {files: []string{"node_modules", "plug.mjs"}, replace: map[string]string{"run ": "run " + short + " "}},
+	"npx turnspec smoke --runtime claude -- node plug.ts":                         {files: []string{"node_modules", "plug.ts"}},
+	"npx turnspec run --runtime claude --subject 'node plug.ts'":                  {files: []string{"node_modules", "plug.ts"}, replace: map[string]string{"run ": "run " + short + " "}},
 	"turnspec smoke --runtime claude -- python3 plug.py":                          {files: []string{"plug.py"}},
 	"turnspec run --runtime claude --subject 'python3 plug.py'":                   {files: []string{"plug.py"}, add: short},
 	"turnspec smoke --runtime claude --http http://127.0.0.1:0 -- node server.js": {files: []string{"server.js"}},

@@ -34,6 +34,9 @@ func TestRerun(t *testing.T) {
 	shrunk := shrinkFlags{out: "my bug.zip", run: runFlags{runtime: "claude@2.1.329", runner: true, command: []string{"a runner"}}}
 	g.Expect(shrunk.rerun(&shrink.Config{Check: &conformance.Check{ID: "text.once"}}, "claude/2.1.329/text/plain")).To(Equal(
 		"turnspec run --corpus 'my bug.zip' --case claude/2.1.329/text/plain --check text.once --runtime claude --runner -- 'a runner'"))
+	cmd = runCmd()
+	g.Expect(cmd.ParseFlags([]string{"--runtime", "claude@2.1.329", "--dialect", "my.json", "--", "python3", "a.py"})).To(Succeed())
+	g.Expect(rerun(cmd)).To(Equal("run --dialect my.json --runtime claude -- python3 a.py"))
 	g.Expect(quoted("it's")).To(Equal(`'it'\''s'`))
 	g.Expect(quoted("")).To(Equal("''"))
 	g.Expect(quoted("codex/*")).To(Equal("'codex/*'"))

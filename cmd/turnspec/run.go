@@ -23,7 +23,7 @@ type runFlags struct {
 	subject             string
 	acp, runner         bool
 	http, standin       string
-	dialect             string // of http
+	dialect             string // of http, or of a program over stdio
 	startLimit          time.Duration
 	command             []string // of acp, runner and http
 	cases, checks, tier []string
@@ -65,8 +65,9 @@ nothing else if the program does not start or does not get through one turn of t
 server-sent events (conformance/plug/sse/ROUTES.md): either one that the command
 after -- starts (if the address has port 0, PORT holds a free port), or one that runs
 already and was started in a shell after
-` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + `. With --dialect its streams are read in the
-vocabulary of a front end, or in one that a file describes; over WebSocket if the
+` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + `. With --dialect the events of a program or
+server are read in a vocabulary of their own, a built-in one or one that a file
+describes (` + "`turnspec map`" + ` proposes the file); of a server over WebSocket if the
 address begins with ws://. The dialects usechat and agui-agent are for servers that
 answer a message with the stream of its turn.
 
@@ -114,6 +115,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
   turnspec run --case codex/0.169.0/text/plain --check turn.crash-ends --fault kill@23
   turnspec run --runtime claude -- python3 my_adapter.py
   turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329
+  turnspec run --runtime claude --dialect my.json -- python3 my_adapter.py
   turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec run --runtime claude --runner -- turnspec runner --runtime claude
   turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
@@ -135,9 +137,6 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 			}
 			if err := f.takeCommand(args, cmd.ArgsLenAtDash() == 0); err != nil {
 				return err
-			}
-			if f.dialect != "" && f.http == "" {
-				return errors.New("--dialect is the vocabulary of a server's streams: give its address with --http")
 			}
 			if f.isolate && f.external() {
 				return errors.New("--isolate is for adapters in Go: your program has processes of its own")
@@ -171,7 +170,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 	dialectFlag(cmd, &f.dialect)
 	standinFlag(cmd, &f.standin)
 	startLimitFlag(cmd, &f.startLimit)
-	cmd.MarkFlagsMutuallyExclusive("acp", "runner", "subject", "http")
+	cmd.MarkFlagsMutuallyExclusive(append([]string{"subject"}, commandFlags...)...)
 	fl.StringVar(&f.shard, "shard", "", "run a part of the cases: 2/5, or auto in a parallel job of GitLab, Buildkite or CircleCI, or auto/5 where the job knows its index alone")
 	fl.BoolVar(&f.lastFailed, "last-failed", false, "only the cases that failed in the last run of this subject from this folder")
 	for _, other := range []string{"case", "shard"} {
@@ -199,7 +198,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 	completeFlag(cmd, "check", checkNames)
 	completeFlag(cmd, "fault", faultNames)
 	completeFlag(cmd, "tier", tierNames)
-	completeSubjectRuntime(cmd, "subject", "acp", "runner", "http")
+	completeSubjectRuntime(cmd, append([]string{"subject"}, commandFlags...)...)
 	return cmd
 }
 

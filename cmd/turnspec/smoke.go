@@ -38,12 +38,14 @@ client went, and judges nothing.
 
 With --acp the program is an agent of the Agent Client Protocol, with --runner a runner
 (turnspec runner --help), with --http a server
-(conformance/plug/sse/ROUTES.md), which may also run already.
+(conformance/plug/sse/ROUTES.md), which may also run already. With --dialect its events
+are in a vocabulary of its own; a failure lists the messages that no rule reads.
 
 Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 		Example: `  turnspec smoke --runtime claude -- python3 my_adapter.py
   turnspec smoke --runtime claude --case permission/allow -- python3 my_adapter.py
   turnspec smoke --runtime claude@2.1.197 -- ./my-adapter --stdio
+  turnspec smoke --runtime claude --dialect my.json -- python3 my_adapter.py
   turnspec smoke --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec smoke --runtime claude --http http://127.0.0.1:0 -- node server.js`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -69,7 +71,7 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 	dialectFlag(cmd, &dialect)
 	standinFlag(cmd, &dir)
 	startLimitFlag(cmd, &limit)
-	cmd.MarkFlagsMutuallyExclusive("acp", "runner", "http")
+	cmd.MarkFlagsMutuallyExclusive(commandFlags...)
 	completeFlag(cmd, "runtime", runtimeNames)
 	completeFlag(cmd, "case", caseIDs)
 	return cmd
@@ -109,8 +111,16 @@ func plugged(name string, isACP, isRunner bool, address, dir, dialect string, ar
 	if isRunner {
 		return &conversation.Subject{Program: plug.Program{Title: filepath.Base(argv[0]), Of: name, Command: argv, Watch: show}}, "--runner -- " + strings.Join(argv, " "), nil
 	}
-	s := &jsonl.Subject{Program: plug.Program{Title: title, Of: name, Command: argv, Watch: show}}
-	return s, fmt.Sprintf("--subject '%s'", strings.Join(argv, " ")), nil
+	s, err := runFlags{dialect: dialect, runtime: name}.stdio(argv)
+	if err != nil {
+		return nil, "", err
+	}
+	s.Watch = show
+	flag := fmt.Sprintf("--subject '%s'", strings.Join(argv, " "))
+	if dialect != "" {
+		flag = "--dialect " + quoted(dialect) + " " + flag
+	}
+	return s, flag, nil
 }
 
 func smoke(ctx context.Context, out io.Writer, runtime, of, shown string, limit time.Duration, plug func(name string, show func(in bool, text string)) (conformance.Subject, string, error)) error {
@@ -154,7 +164,7 @@ func smoke(ctx context.Context, out io.Writer, runtime, of, shown string, limit 
 	if of != "" {
 		return printTrace(out, r, fmt.Sprintf("turnspec run --runtime %s --case %s %s", name, rec.Case.ID, flag))
 	}
-	if !printSmoke(out, r, jsonl.Connection(r)) {
+	if !printSmoke(out, s, r, jsonl.Connection(r)) {
 		return errFailed
 	}
 	fmt.Fprintf(out, "\nThe program is connected. Next: turnspec run --runtime %s %s\n", name, flag)

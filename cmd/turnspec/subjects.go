@@ -25,6 +25,10 @@ import (
 // each processor: they wait most of the time.
 const processesPerCPU = 4
 
+// commandFlags are the flags that say what the command after -- speaks; without one, and with
+// --subject, it is a program over stdio.
+var commandFlags = []string{"acp", "runner", "http"}
+
 // subjects returns the subjects that the flags name.
 func (f runFlags) subjects() ([]conformance.Subject, error) {
 	if !f.external() {
@@ -40,7 +44,7 @@ func (f runFlags) subjects() ([]conformance.Subject, error) {
 	case f.http != "":
 		s, err = f.server()
 	default:
-		s, err = program(f.subject, f.name())
+		s, err = f.program()
 	}
 	if err != nil {
 		return nil, err
@@ -66,12 +70,12 @@ func (f runFlags) subjectCommand(out string) string {
 		out += " --runner"
 	case f.http != "":
 		out += " --http " + quoted(f.http)
-		if f.dialect != "" {
-			out += " --dialect " + quoted(f.dialect)
-		}
 		if f.standin != "" {
 			out += " --standin " + quoted(f.standin)
 		}
+	}
+	if f.dialect != "" {
+		out += " --dialect " + quoted(f.dialect)
 	}
 	if len(f.command) > 0 {
 		command = strings.Join(quotedAll(f.command), " ")
@@ -95,6 +99,8 @@ func alone(subjects []conformance.Subject) bool {
 // before the arguments.
 func (f *runFlags) takeCommand(args []string, dashes bool) error {
 	switch {
+	case f.dialect != "" && !f.external() && !dashes:
+		return errors.New("--dialect is the vocabulary of your adapter's events: give its command after --, or a server's address with --http")
 	case f.acp && len(args) == 0:
 		return errors.New("give the command that starts the agent after --: turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp")
 	case f.runner && len(args) == 0:
@@ -165,13 +171,23 @@ func (f runFlags) server() (*sse.Subject, error) {
 		if dialect, err = dialectNamed(f.dialect); err != nil {
 			return nil, err
 		}
+		if !dialect.TakesCommands() {
+			return nil, fmt.Errorf("--dialect %s: it has stdin or args, which are for a program over stdio: leave --http out", f.dialect)
+		}
 	}
 	return server(f.http, f.standin, dialect, f.command, f.name())
 }
 
 func dialectFlag(cmd *cobra.Command, dialect *string) {
-	cmd.Flags().StringVar(dialect, "dialect", "", "with --http: the vocabulary of its streams, "+strings.Join(mapping.Names(), ", ")+", or the file of a mapping")
-	completeFlag(cmd, "dialect", mapping.Names)
+	cmd.Flags().StringVar(dialect, "dialect", "", "the vocabulary of the events of a program or server: "+strings.Join(mapping.Names(), ", ")+", or the file of a mapping (turnspec map proposes one)")
+	if err := cmd.RegisterFlagCompletionFunc("dialect", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return mapping.Names(), cobra.ShellCompDirectiveDefault // or the name of a file
+	}); err != nil {
+		panic(err) // the flag exists
+	}
+	for _, other := range []string{"acp", "runner"} { // their events have one vocabulary
+		cmd.MarkFlagsMutuallyExclusive("dialect", other)
+	}
 }
 
 // dialectNamed returns a built-in mapping, or the one in a file.
@@ -221,19 +237,35 @@ func wraps(runtime string) error {
 	return nil
 }
 
-// program returns the subject that a command line starts.
-func program(command, runtime string) (*jsonl.Subject, error) {
-	argv, err := shell.Fields(command, nil)
+// program returns the subject that --subject starts.
+func (f runFlags) program() (*jsonl.Subject, error) {
+	argv, err := shell.Fields(f.subject, nil)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("--subject %q: %w", command, err)
+		return nil, fmt.Errorf("--subject %q: %w", f.subject, err)
 	case len(argv) == 0:
 		return nil, errors.New("--subject is empty: give the command that starts your adapter")
 	}
-	if err := wraps(runtime); err != nil {
+	if err := wraps(f.name()); err != nil {
 		return nil, err
 	}
-	return &jsonl.Subject{Program: plug.Program{Title: filepath.Base(argv[len(argv)-1]), Of: runtime, Command: argv}}, nil
+	return f.stdio(argv)
+}
+
+// stdio returns the program over stdio that a command starts.
+func (f runFlags) stdio(argv []string) (*jsonl.Subject, error) {
+	s := &jsonl.Subject{Program: plug.Program{Title: filepath.Base(argv[len(argv)-1]), Of: f.name(), Command: argv}}
+	if f.dialect == "" {
+		return s, nil
+	}
+	var err error
+	if s.Dialect, err = dialectNamed(f.dialect); err != nil {
+		return nil, err
+	}
+	if s.Dialect.Post != nil {
+		return nil, fmt.Errorf("--dialect %s: it has post, which is for a server: give its address with --http, or a mapping without post", f.dialect)
+	}
+	return s, nil
 }
 
 // builtin returns the reference adapters. A test replaces it by a broken one.

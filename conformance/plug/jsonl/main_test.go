@@ -22,7 +22,8 @@ func TestMain(m *testing.M) {
 	conformance.Main()
 	addBroken()
 	addMatrix()
-	if len(os.Args) == 3 && os.Args[1] == asProgram {
+	addOwnWords()
+	if len(os.Args) >= 3 && os.Args[1] == asProgram {
 		programs[os.Args[2]]()
 		os.Exit(0)
 	}

@@ -56,6 +56,8 @@ type session struct {
 	replied string        // the last call that got a reply, and which; "": none
 	sent    bool          // a message was sent, and no turn has begun or ended since
 
+	plain *mapped // nil: the program writes events of package event
+
 	tools   []adapters.Tool // of the client; set before open is sent
 	hooks   []adapters.Hook
 	running map[string]context.CancelFunc // calls of tools and hooks, by id; guarded by Mu
@@ -75,6 +77,10 @@ func (s *Subject) start(ctx context.Context, o conformance.Open) (*session, erro
 		return nil, err
 	}
 	x := &session{Session: plug.NewSession(&s.Program, o), greeted: make(chan struct{}), declared: &s.LastDeclaration, calls: map[int]*call{}}
+	if s.Dialect != nil {
+		x.plain = newMapped(x.Session, s.Dialect)
+		x.holdReady(o)
+	}
 	x.Process, x.Cancel = p, p.Kill
 	go x.readLines()
 	limit := cmp.Or(s.StartLimit, helloLimit)
@@ -113,6 +119,7 @@ func (x *session) readLines() {
 		x.cancelCalls()
 		x.failCalls()
 	})
+	x.endMapped()
 	x.Finish()
 }
 
@@ -169,6 +176,9 @@ func (x *session) handleLine(b []byte) *plug.Error {
 	if len(bytes.TrimSpace(b)) == 0 {
 		return nil
 	}
+	if x.plain != nil && x.hello.Protocol != 0 && !isProtocol(b) {
+		return x.handleMapped(b)
+	}
 	var m message
 	isObject := jsontext.Value(b).IsValid() && jsontext.Value(b).Kind() == '{'
 	err := json.Unmarshal(b, &m, json.RejectUnknownMembers(true))
@@ -207,6 +217,9 @@ func (x *session) handleHello(h *Hello) *plug.Error {
 		return e
 	}
 	x.Mu.Lock()
+	if x.plain != nil {
+		x.plain.adapt(&h.Declaration)
+	}
 	x.hello = *h
 	x.Mu.Unlock()
 	x.declared.Store(h.Declaration)
@@ -223,6 +236,10 @@ func (x *session) handleEvent(b []byte) error {
 	defer x.Mu.Unlock()
 	if !x.hello.Emits(e.Type) {
 		return fmt.Errorf("type: hello did not declare %q among its events", e.Type)
+	}
+	if x.plain != nil {
+		x.beginMapped()
+		return x.plain.Add(e)
 	}
 	out, err := x.Decode(e)
 	if err != nil {

@@ -135,7 +135,11 @@ func checkEvent(typ event.Type, advice string) func(*conformance.Run) error {
 			if e.Type() == typ || !r.Supports(string(typ)) {
 				return nil
 			}
-			types = append(types, string(e.Type()))
+			shown := string(e.Type())
+			if d, is := e.Data.(event.Error); is {
+				shown += fmt.Sprintf(" (%s: %s)", d.Code, plug.Clip(d.Message))
+			}
+			types = append(types, shown)
 		}
 		if r.Hang != "" {
 			return errors.New(r.Hang)

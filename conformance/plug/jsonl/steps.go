@@ -41,6 +41,8 @@ func (x *session) Supports(what string) bool {
 	name, _, _ := strings.Cut(what, ".")
 	typ := event.Type(name)
 	switch {
+	case x.plain != nil:
+		return x.plain.supports(what, &x.hello.Declaration)
 	case what == "open.mode":
 		// A small program that emits some events only, and cannot answer, may have one mode.
 		return x.hello.Events == nil || x.hello.Require(plug.CanAnswer) == nil
@@ -65,6 +67,9 @@ func (x *session) Send(ctx context.Context, m adapters.Message) error {
 	case m.Priority != "":
 		return x.sendIfAble(ctx, plug.CanPriority, c)
 	}
+	if x.plain != nil {
+		return x.sendMapped(ctx, m, c)
+	}
 	x.Mu.Lock()
 	running := x.Running || x.sent // the program knows of the turn before its turn_start is read
 	x.sent = true
@@ -88,6 +93,7 @@ func (x *session) Steer(ctx context.Context, m adapters.Message) error {
 
 // Answer implements adapters.Session.
 func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
+	x.noteAnswer(id)
 	c := command{Do: "answer", RequestID: id, Message: a.Message, Input: a.Input, Scope: string(a.Scope), Value: a.Value}
 	if a.Value != nil {
 		return x.sendIfAble(ctx, plug.CanQuestion, c)
@@ -98,6 +104,7 @@ func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 
 // Stop implements adapters.Session.
 func (x *session) Stop(ctx context.Context) error {
+	x.noteStop()
 	return x.sendIfAble(ctx, plug.CanStop, command{Do: "stop"})
 }
 

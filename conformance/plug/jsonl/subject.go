@@ -8,12 +8,17 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
+	"github.com/turnspec/turnspec/conformance/plug/mapping"
 )
 
 // Subject is a program that speaks the protocol of this package.
 type Subject struct {
 	plug.Program
 	plug.LastDeclaration
+
+	// Dialect is the vocabulary of its events; nil: that of package event. If it takes no
+	// commands, the program does not speak the protocol.
+	Dialect *mapping.Mapping
 }
 
 var (
@@ -29,6 +34,9 @@ func (s *Subject) DeclareOmission(what string) string {
 // Open implements conformance.Subject: it starts the program, waits for its hello
 // and sends it the command open.
 func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
+	if s.Dialect != nil && !s.Dialect.TakesCommands() {
+		return s.openCommandless(ctx, o)
+	}
 	x, err := s.start(ctx, o)
 	if err != nil {
 		return nil, plug.StartError("start the subject", err)
@@ -85,6 +93,9 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 		c.Limits = plug.LimitsOf(o)
 	}
 	err := x.send(ctx, &c)
+	if err == nil {
+		x.releaseReady()
+	}
 	if r, ok := errors.AsType[*plug.RefusalError](err); ok {
 		if r.Code == "unsupported" {
 			return r.AsUnsupported("the program refused it as unsupported: " + r.Text)

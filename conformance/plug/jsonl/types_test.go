@@ -18,6 +18,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
 var update = flag.Bool("update", false, "write the types of the plugs from the schemas")
@@ -91,9 +92,11 @@ type language struct {
 	head    string
 	write   func(b *strings.Builder, name, description string, n *node)
 	mapping func(b *strings.Builder, events, commands []member)
+	runtime func(names []string) string // the type of a runtime's name
 }
 
-// TestTypes compares the types of the plugs with the schemas of events and lines.
+// TestTypes compares the types of the plugs with the schemas of events and lines, and with the
+// list of runtimes.
 func TestTypes(t *testing.T) {
 	events, lines := parseSchema(t, event.Schema), parseSchema(t, jsonl.Schema)
 	for _, l := range []language{typescript, python} {
@@ -114,6 +117,7 @@ func TestTypes(t *testing.T) {
 			commands = append(commands, member{c.Title, &node{Ref: name}})
 		}
 		l.mapping(&b, types, commands)
+		b.WriteString(l.runtime(runtimes.Kinds()))
 		if *update {
 			g.Expect(os.WriteFile(l.file, []byte(b.String()), 0o644)).To(gomega.Succeed())
 		}
@@ -205,6 +209,9 @@ var typescript = language{
 			b.WriteString("}\n")
 		}
 	},
+	runtime: func(names []string) string {
+		return "\n/** A runtime that an adapter may wrap. */\nexport type Runtime = " + quoted(names, " | ") + ";\n"
+	},
 }
 
 func tsType(n *node, indent string) string {
@@ -280,6 +287,7 @@ var python = language{
 		}
 		b.WriteString("]\n")
 	},
+	runtime: func(names []string) string { return "\nRuntime = Literal[" + quoted(names, ", ") + "]\n" },
 }
 
 func writeTypedDict(b *strings.Builder, name, description string, n *node) {

@@ -17,7 +17,10 @@
 //	  "end_of_stream": "[DONE]"
 //	}
 //
-// when holds the values that members of the message must have; null is that of a missing one. A rule
+// when holds the values that members of the message must have; null is that of a missing one. has lists
+// members that must not be missing. A path may go through a list by index: choices.0.delta.content. With each,
+// the path of a list, a rule matches the elements of the list: *.type is a member of the element. Rules with the
+// same each that follow each other are tried on one element after the other. A rule
 // without emit only keeps values. A value in data and keep is one of
 //
 //	body.text      a member of the message; if it is missing, the event does not have the member either
@@ -33,7 +36,15 @@
 // events that no rule emits: checks that need it are not expressible. if_seen lists what only some servers of the
 // vocabulary send: without events in GET /health, it is expected once it was seen. With one_turn a stream is a
 // turn, so that the work of a sub-agent that outlives its turn is not expected. ROUTES.md of package sse has the
-// types and members of the plain form.
+// types and members of the plain form. note and notes are for readers.
+//
+// A program over stdio that takes the commands of package jsonl writes its messages as lines beside the hello and
+// the replies. One that takes no commands has stdin, the line of a message, or args, the arguments with which it
+// is started for each message; then its exit with code 0 is done if no message ended the turn:
+//
+//	{"name": "my-cli", "stdin": "{message}", "rules": […]}
+//	{"name": "my-cli", "stdin": {"type": "user", "text": "{message}"}, "rules": […]}
+//	{"name": "my-cli", "args": ["--prompt", "{message}", "--cwd", "{dir}"], "rules": […]}
 //
 // A file may extend a built-in vocabulary: its own rules come first. post is the POST of a message
 // whose reply is the stream of its turn, stop the one that stops the turn; without post the server

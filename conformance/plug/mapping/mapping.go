@@ -23,28 +23,39 @@ type Mapping struct {
 	Rules       []Rule   `json:"rules,omitempty"`
 	Ignore      []string `json:"ignore,omitempty"`
 	Without     []string `json:"without,omitempty"`
-	IfSeen      []string `json:"if_seen,omitempty"`  // what only some servers send: it is expected of one once it was seen, or if the server declares its events
-	OneTurn     bool     `json:"one_turn,omitempty"` // a stream is a turn: what happens after it is not sent
+	IfSeen      []string `json:"if_seen,omitempty"` // what only some servers send: it is expected of one once it was seen, or if the server declares its events
+	OneTurn     bool     `json:"one_turn,omitzero"` // a stream is a turn: what happens after it is not sent
 	EndOfStream string   `json:"end_of_stream,omitempty"`
 	Post        *Request `json:"post,omitempty"` // the POST of a message whose reply is the stream; nil: the routes of package sse
 	Stop        *Request `json:"stop,omitempty"` // with Post: stops the turn; nil: it cannot be stopped
+
+	// Of a program that takes no commands over stdio. At most one is set; if neither is, the
+	// program takes the commands of package jsonl.
+	Stdin jsontext.Value `json:"stdin,omitempty"` // the line of a message: a text as it is, or JSON
+	Args  []string       `json:"args,omitempty"`  // the program is started for each message, with these arguments too
+
+	Notes []string `json:"notes,omitempty"` // for readers
 
 	checker func() Checker
 }
 
 // Rule says what a message becomes.
 type Rule struct {
-	When   map[string]jsontext.Value `json:"when"`
+	Note   string                    `json:"note,omitempty"` // for readers
+	Each   string                    `json:"each,omitempty"` // a list in the message, whose elements the rule matches one after the other
+	When   map[string]jsontext.Value `json:"when,omitempty"`
+	Has    []string                  `json:"has,omitempty"` // members that must not be missing
 	Key    string                    `json:"key,omitempty"`
 	Keep   map[string]string         `json:"keep,omitempty"`
 	Append map[string]string         `json:"append,omitempty"`
 	Emit   event.Type                `json:"emit,omitempty"`
 	Data   map[string]string         `json:"data,omitempty"`
-	Next   bool                      `json:"next,omitempty"` // a later rule may match too
+	Next   bool                      `json:"next,omitzero"` // a later rule may match too
 }
 
 // emitted are the types of events that a mapping may emit.
 var emitted = []event.Type{
+	event.TypeSessionReady,
 	event.TypeDelta, event.TypeThinking, event.TypeBlockEnd, event.TypeToolStart, event.TypeToolOutput, event.TypeToolProgress,
 	event.TypeToolResult, event.TypePermissionRequest, event.TypePermissionResolved, event.TypeInterrupt,
 	event.TypeInterruptResolved, event.TypePlan, event.TypeTask, event.TypeUsage, event.TypeCompaction, event.TypeResult,
@@ -72,6 +83,9 @@ func Parse(file string, b []byte) (*Mapping, error) {
 			return nil, fmt.Errorf("%s: rules[%d]%w", file, i, err)
 		}
 	}
+	if err := m.checkProgram(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	if m.Stop != nil && m.Post == nil {
 		return nil, fmt.Errorf("%s: stop without post", file)
 	}
@@ -88,11 +102,33 @@ func Parse(file string, b []byte) (*Mapping, error) {
 			return nil, fmt.Errorf("%s: extends: %w", file, err)
 		}
 	}
-	if !slices.ContainsFunc(m.Rules, func(r Rule) bool { return r.Emit == event.TypeDone }) {
+	if !slices.Contains(m.Types(), event.TypeDone) {
 		return nil, fmt.Errorf("%s: rules: none emits done, so that no turn would end", file)
 	}
 	return m, nil
 }
+
+// checkProgram returns what is wrong with how a program takes a message.
+func (m *Mapping) checkProgram() error {
+	named := false
+	for _, arg := range m.Args {
+		named = named || strings.Contains(arg, "{message}")
+	}
+	switch {
+	case m.Stdin != nil && m.Args != nil:
+		return errors.New("stdin and args: a message is either a line or an argument")
+	case (m.Stdin != nil || m.Args != nil) && m.Post != nil:
+		return errors.New("post is for servers, stdin and args for programs")
+	case m.Stdin != nil && !strings.Contains(string(m.Stdin), "{message}"):
+		return errors.New("stdin: want a text or JSON that contains {message}, such as \"{message}\"")
+	case m.Args != nil && !named:
+		return errors.New("args: want one that contains {message}")
+	}
+	return nil
+}
+
+// TakesCommands reports whether a program of the vocabulary takes the commands of package jsonl.
+func (m *Mapping) TakesCommands() bool { return m.Stdin == nil && m.Args == nil }
 
 // extend adds what the built-in vocabulary has that m extends.
 func (m *Mapping) extend() error {
@@ -111,7 +147,7 @@ func (m *Mapping) extend() error {
 
 // check returns what is wrong with a rule, with the member.
 func (r *Rule) check() error {
-	if len(r.When) == 0 {
+	if len(r.When)+len(r.Has) == 0 {
 		return errors.New(".when is missing: name the type of the messages, such as {\"type\":\"chunk\"}")
 	}
 	if r.Emit != "" && !slices.Contains(emitted, r.Emit) {
@@ -144,6 +180,9 @@ func (m *Mapping) Types() []event.Type {
 		if r.Emit != "" && !slices.Contains(out, r.Emit) {
 			out = append(out, r.Emit)
 		}
+	}
+	if m.Args != nil && !slices.Contains(out, event.TypeDone) {
+		out = append(out, event.TypeDone) // the exit of the program
 	}
 	return out
 }

@@ -114,6 +114,8 @@ func TestParseErrors(t *testing.T) {
 		{`{"name":"n","rules":[{"when":{"type":"a"},"data":{"text":"t"}}]}`, "rules[0].data without emit"},
 		{`{"name":"n","extends":"x"}`, `x.json: extends: no dialect "x"`},
 		{`{"name":"n","extends":"agui","stop":{"path":"/","body":{}}}`, "stop without post"},
+		{`{"name":"n","args":["x"]}`, "x.json: args: want one that contains {message}"},
+		{`{"name":"n","stdin":1,"rules":[` + end + `]}`, "x.json: stdin: want a text or JSON that contains {message}"},
 		{post + `{"path":"a","body":{}}}`, `x.json: post.path: "a" does not begin with a slash`},
 		{post + `{"path":"/a","body":"{message}"}}`, "x.json: post.body: want a JSON object"},
 	} {
@@ -172,4 +174,63 @@ func TestChunks(t *testing.T) {
 		`thinking block_id="r" text="Hm."`, `delta block_id="m" text="I "`, `delta block_id="m" text="look."`,
 		`tool_start input={"a":1} tool="ls" tool_use_id="t"`, `tool_result output="b" tool_use_id="t"`,
 	}))
+}
+
+// TestPaths reads lists: by index, and each element.
+func TestPaths(t *testing.T) {
+	g := NewWithT(t)
+	m, err := mapping.Parse("x.json", []byte(`{"name": "lists", "rules": [
+		{"each": "content", "when": {"role": "assistant", "*.type": "text"}, "emit": "delta", "data": {"text": "*.text"}},
+		{"each": "content", "when": {"*.type": "call"}, "emit": "tool_start", "data": {"tool_use_id": "*.id", "tool": "*.name"}},
+		{"has": ["content"]},
+		{"has": ["choices.0.delta.content"], "emit": "delta", "data": {"text": "choices.0.delta.content"}},
+		{"when": {"choices.0.end": "stop"}, "emit": "done"}
+	]}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	r := m.NewReader()
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{`{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"call","id":"1","name":"ls"},{"type":"text","text":"b"}]}`,
+			[]string{`delta text="a"`, `tool_start tool="ls" tool_use_id="1"`, `delta text="b"`}},
+		{`{"role":"assistant","content":[]}`, nil},
+		{`{"role":"user","content":"x"}`, nil},
+		{`{"choices":[{"delta":{"content":"c"}}]}`, []string{`delta text="c"`}},
+		{`{"choices":[{"delta":{"content":null},"end":"stop"}]}`, []string{`done`}},
+	} {
+		events, err := r.Read([]byte(c.line))
+		g.Expect(err).NotTo(HaveOccurred(), c.line)
+		var got []string
+		for _, e := range events {
+			got = append(got, printed(e.Type, e.Data))
+		}
+		g.Expect(got).To(Equal(c.want), c.line)
+	}
+	for _, line := range []string{`{"choices":[]}`, `{"choices":{"0":1}}`, `{"choices":[{"delta":"c"}]}`} {
+		_, err = r.Read([]byte(line))
+		g.Expect(err).To(MatchError(mapping.ErrUnknown), line)
+	}
+}
+
+// TestPrograms fills the line and the arguments of a message.
+func TestPrograms(t *testing.T) {
+	g := NewWithT(t)
+	const end = `"rules": [{"when": {"type": "end"}, "emit": "done"}]`
+	with := map[string]string{"message": `say "{dir}"`, "dir": "/d"}
+	for form, want := range map[string]string{
+		`"{message}"`:                     `say "{dir}"`,
+		`{"text": "{message}", "n": [1]}`: `{"n":[1],"text":"say \"{dir}\""}`,
+	} {
+		m, err := mapping.Parse("x.json", []byte(`{"name": "n", "stdin": `+form+`, `+end+`}`))
+		g.Expect(err).NotTo(HaveOccurred())
+		line, err := m.FillStdin(with)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(string(line)).To(Equal(want))
+	}
+	m, err := mapping.Parse("x.json", []byte(`{"name": "n", "args": ["--in", "{dir}", "{message}"]}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(m.FillArgs(with)).To(Equal([]string{"--in", "/d", `say "{dir}"`}))
+	g.Expect(m.NamesDir()).To(BeTrue())
+	g.Expect(m.TakesCommands()).To(BeFalse())
 }

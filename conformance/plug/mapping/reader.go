@@ -3,6 +3,8 @@ package mapping
 import (
 	"bytes"
 	"errors"
+	"maps"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -42,18 +44,30 @@ func (r *Reader) Read(line []byte) ([]Event, error) {
 		return nil, errors.New("want a JSON object")
 	}
 	var out []Event
-	known := false
-	for i := range r.m.Rules {
-		rule := &r.m.Rules[i]
-		if !r.matches(rule, message) {
-			continue
+	known, done := false, false
+	for rules := r.m.Rules; len(rules) > 0 && !done; {
+		each := rules[0].Each
+		n := 1
+		for each != "" && n < len(rules) && rules[n].Each == each {
+			n++
 		}
-		if e := r.apply(rule, message); e != nil {
-			out = append(out, *e)
+		for _, one := range message.each(each) {
+			for i := range rules[:n] {
+				rule := &rules[i]
+				if !r.matches(rule, one) {
+					continue
+				}
+				known = true
+				if e := r.apply(rule, one); e != nil {
+					out = append(out, *e)
+				}
+				if !rule.Next {
+					done = true
+					break
+				}
+			}
 		}
-		if known = true; !rule.Next {
-			break
-		}
+		rules = rules[n:]
 	}
 	if known {
 		return out, nil
@@ -69,6 +83,11 @@ func (r *Reader) Read(line []byte) ([]Event, error) {
 }
 
 func (r *Reader) matches(rule *Rule, message members) bool {
+	for _, path := range rule.Has {
+		if v := r.value(rule, message, path); v == nil || v.Kind() == 'n' {
+			return false
+		}
+	}
 	for path, want := range rule.When {
 		got := r.value(rule, message, path)
 		if got == nil {
@@ -79,6 +98,24 @@ func (r *Reader) matches(rule *Rule, message members) bool {
 		}
 	}
 	return true
+}
+
+// each returns the message for each element of a list in it, which has the element as the member *.
+// It returns the message alone if path is "".
+func (m members) each(path string) (out []members) {
+	if path == "" {
+		return []members{m}
+	}
+	var list []jsontext.Value
+	if json.Unmarshal(m.at(path), &list, plug.Lenient) != nil {
+		return nil
+	}
+	for _, element := range list {
+		one := maps.Clone(m)
+		one["*"] = element
+		out = append(out, one)
+	}
+	return out
 }
 
 func equal(a, b jsontext.Value) bool {
@@ -153,18 +190,36 @@ func (r *Reader) value(rule *Rule, message members, from string) jsontext.Value 
 	return message.at(from)
 }
 
-// at returns the value at a path of members, or nil.
+// at returns the value at a path of members and of indexes of lists, or nil.
 func (m members) at(path string) jsontext.Value {
 	name, rest, nested := strings.Cut(path, ".")
-	v := m[name]
-	if !nested || v == nil {
-		return v
+	return valueAt(m[name], rest, nested)
+}
+
+// valueAt returns the value at a path in a value, if there is a path.
+func valueAt(v jsontext.Value, path string, nested bool) jsontext.Value {
+	for nested && v != nil {
+		var name string
+		name, path, nested = strings.Cut(path, ".")
+		var inner members
+		var list []jsontext.Value
+		switch v.Kind() {
+		case '{':
+			if json.Unmarshal(v, &inner, plug.Lenient) != nil {
+				return nil
+			}
+			v = inner[name]
+		case '[':
+			i, err := strconv.Atoi(name)
+			if err != nil || json.Unmarshal(v, &list, plug.Lenient) != nil || i < 0 || i >= len(list) {
+				return nil
+			}
+			v = list[i]
+		default:
+			return nil
+		}
 	}
-	var inner members
-	if json.Unmarshal(v, &inner, plug.Lenient) != nil {
-		return nil
-	}
-	return inner.at(rest)
+	return v
 }
 
 // text returns the text that a value is, or "".

@@ -40,17 +40,51 @@ func (r *Request) Names(value string) bool {
 
 // Fill returns the path and the body with the values of a message.
 func (r *Request) Fill(with map[string]string) (path string, body []byte, err error) {
-	var inPath, inBody []string
+	var inPath []string
 	for _, name := range values {
 		inPath = append(inPath, "{"+name+"}", url.PathEscape(with[name]))
-		inBody = append(inBody, "{"+name+"}", with[name])
 	}
-	var v any
-	if err := json.Unmarshal(r.Body, &v, plug.Lenient); err != nil {
-		return "", nil, err
-	}
-	body, err = json.Marshal(filled(v, strings.NewReplacer(inBody...)), plug.Lenient, json.Deterministic(true))
+	body, err = fillJSON(r.Body, with)
 	return strings.NewReplacer(inPath...).Replace(r.Path), body, err
+}
+
+// FillStdin returns the line of a message.
+func (m *Mapping) FillStdin(with map[string]string) ([]byte, error) {
+	line, err := fillJSON(m.Stdin, with)
+	if err != nil || m.Stdin.Kind() != '"' {
+		return line, err
+	}
+	return []byte(text(line)), nil
+}
+
+// FillArgs returns the arguments of a message.
+func (m *Mapping) FillArgs(with map[string]string) (out []string) {
+	for _, arg := range m.Args {
+		out = append(out, replacer(with).Replace(arg))
+	}
+	return out
+}
+
+// NamesDir reports whether a program gets the folder of the session with a message.
+func (m *Mapping) NamesDir() bool {
+	return strings.Contains(string(m.Stdin)+strings.Join(m.Args, " "), "{dir}")
+}
+
+// replacer replaces the names of the values with those of a message.
+func replacer(with map[string]string) *strings.Replacer {
+	var pairs []string
+	for _, name := range values {
+		pairs = append(pairs, "{"+name+"}", with[name])
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func fillJSON(form jsontext.Value, with map[string]string) ([]byte, error) {
+	var v any
+	if err := json.Unmarshal(form, &v, plug.Lenient); err != nil {
+		return nil, err
+	}
+	return json.Marshal(filled(v, replacer(with)), plug.Lenient, json.Deterministic(true))
 }
 
 // filled returns a JSON value with the names in its texts replaced.

@@ -52,6 +52,17 @@ func TestSchema(t *testing.T) {
 	files[strings.Replace(example, "{", `{"$schema": "schema.json",`, 1)] = true
 	files[`{"name":"n","extends":"agui"}`] = true
 	files[`{"name":"n","extends":"agui","post":{"path":"/a","body":{}},"stop":{"path":"/b","body":{}}}`] = true
+	const end = `"rules":[{"when":{"type":"end"},"emit":"done"}]`
+	files[`{"name":"n","stdin":"{message}",`+end+`}`] = true
+	files[`{"name":"n","stdin":{"text":"{message}"},`+end+`}`] = true
+	files[`{"name":"n","args":["-p","{message}"]}`] = true
+	files[`{"name":"n","notes":["a"],"rules":[{"note":"b","each":"all","has":["*.a"],"emit":"done"}]}`] = true
+	files[`{"name":"n","rules":[{"each":"all","emit":"done"}]}`] = false
+	files[`{"name":"n","stdin":"message",`+end+`}`] = false
+	files[`{"name":"n","args":["message"]}`] = false
+	files[`{"name":"n","args":[]}`] = false
+	files[`{"name":"n","stdin":"{message}","args":["{message}"],`+end+`}`] = false
+	files[`{"name":"n","extends":"agui","post":{"path":"/a","body":{}},"args":["{message}"]}`] = false
 	files[`{"name":"n"}`] = false
 	files[`{"name":"n","extends":"x"}`] = false
 	files[`{"name":"n","extends":"agui","post":{"path":"a","body":{}}}`] = false

@@ -51,24 +51,8 @@ func (x *session) permissionMode(o conformance.Open) (string, error) {
 	return value, x.health.Require(plug.CanAnswer)
 }
 
-// never are members that the plain form does not have, or that this package fills
-// in.
-var never = []string{
-	"session_ready", "session_ready.forked_from", "session_ready.resumed", "session_end", "session_end.exit_code",
-	"turn_start", "turn_start.cause", "turn_start.message_ids", "turn_start.provider_turn_id",
-	"tool_start.tool", "tool_result.changes", "notice", "open.refused",
-	"error.code", // a client that waits for the end of a runtime that died gets no session_end either
-}
-
 // neverReplied are members that a server without a request that opens a session does not have.
 var neverReplied = []string{"open.mode", "open.failed"}
-
-// ifSeen are members that only some sidecars of the plain form have: they are
-// supported once one was seen.
-var ifSeen = []string{"thinking.done", "tool_start.is_file_read"}
-
-// filledIn are types that this package emits if the plain form does not have them.
-var filledIn = []event.Type{event.TypeUserMessage, event.TypeSessionReady}
 
 // Supports implements conformance.EventSupporter.
 func (x *session) Supports(what string) bool {
@@ -79,25 +63,19 @@ func (x *session) Supports(what string) bool {
 	}
 	name, _, _ := strings.Cut(what, ".")
 	typ := event.Type(name)
-	switch whole := x.isWhole(); {
+	switch {
 	case x.Unsupported(what), x.health.Lacks(what), typ == event.TypeToolInput: // no route asks for it
 		return false
-	case !x.expects(what):
+	case !x.plain.Expects(what):
 		return false
 	case x.repliesWithStreams() && slices.Contains(neverReplied, what):
 		return false
 	case what == "open.dir":
-		return !x.repliesWithStreams() || x.foreign.mapping.Post.Names("dir")
-	case !whole && slices.Contains(never, what):
-		return x.foreign != nil && typ == event.TypeNotice && x.health.Emits(typ)
-	case !whole && what == "session_ready.provider_session_id":
-		return x.provider != ""
-	case !whole && slices.Contains(ifSeen, what):
-		return x.seen[what]
+		return !x.repliesWithStreams() || x.foreign.Mapping.Post.Names("dir")
+	case !x.isWhole():
+		return x.plain.Supports(what, &x.health)
 	case !slices.Contains(event.Types(), typ):
 		return true // a member of the envelope, or of a step
-	case !whole && slices.Contains(filledIn, typ):
-		return true
 	}
 	return x.health.Emits(typ)
 }

@@ -34,7 +34,7 @@ func (x *session) openReplies(o conformance.Open) {
 	close(last)
 	x.Cancel = cancel
 	x.foreign.replies = &replies{ctx: ctx, dir: o.Dir, last: last}
-	x.holdReady(event.SessionReady{SessionID: o.SessionID, Runtime: x.s.Of, Mode: plug.Mode(o)})
+	x.plain.HoldReady(event.SessionReady{SessionID: o.SessionID, Runtime: x.s.Of, Mode: plug.Mode(o)})
 	go func() {
 		<-ctx.Done()
 		x.Mu.Lock()
@@ -73,7 +73,7 @@ func (x *session) post(ctx context.Context, m adapters.Message) error {
 		return err
 	}
 	r := x.foreign.replies
-	path, body, err := x.foreign.mapping.Post.Fill(x.values(m))
+	path, body, err := x.foreign.Mapping.Post.Fill(x.values(m))
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (x *session) post(ctx context.Context, m adapters.Message) error {
 		_ = resp.Body.Close()
 		if resp.StatusCode == http.StatusNotFound {
 			return x.Fail(plug.Errorf("POST %s: there is no such route: %s %s", path, resp.Status, plug.Clip(string(answer))).
-				Advise("give the path in a mapping: {\"name\":\"mine\",\"extends\":\"" + x.foreign.mapping.Name + "\",\"post\":{\"path\":\"/api/chat\",…}}"))
+				Advise("give the path in a mapping: {\"name\":\"mine\",\"extends\":\"" + x.foreign.Mapping.Name + "\",\"post\":{\"path\":\"/api/chat\",…}}"))
 		}
 		return parseRefusal(resp.StatusCode, answer)
 	}
@@ -113,10 +113,9 @@ func (x *session) post(ctx context.Context, m adapters.Message) error {
 	}
 	ended := make(chan struct{})
 	x.Mu.Lock()
-	x.foreign.begin()
+	x.foreign.Begin()
 	r.last = ended
-	x.stopped = false
-	x.BeginTurn(m)
+	x.plain.BeginMessage(m)
 	x.Mu.Unlock()
 	go x.readReply(path, resp.Body, ended)
 	return nil
@@ -131,7 +130,7 @@ func (x *session) readReply(path string, body io.ReadCloser, ended chan struct{}
 			end = err
 			break
 		}
-		if e.Data == "" || e.Data == x.foreign.mapping.EndOfStream {
+		if e.Data == "" || e.Data == x.foreign.Mapping.EndOfStream {
 			continue
 		}
 		x.s.Show(false, "message "+e.Data)
@@ -144,8 +143,8 @@ func (x *session) readReply(path string, body io.ReadCloser, ended chan struct{}
 	_ = body.Close()
 	x.Mu.Lock()
 	running, closing := x.Running, x.Closing
-	if f := x.foreign; f.checker != nil && !closing {
-		f.found(f.checker.End())
+	if f := x.foreign; !closing {
+		f.End()
 	}
 	x.Mu.Unlock()
 	switch {
@@ -163,27 +162,16 @@ func (x *session) readReply(path string, body io.ReadCloser, ended chan struct{}
 
 // stopByRequest sends the request of the mapping that stops a turn.
 func (x *session) stopByRequest(ctx context.Context) error {
-	stop := x.foreign.mapping.Stop
+	stop := x.foreign.Mapping.Stop
 	if stop == nil {
-		return plug.Unsupported("the mapping " + x.foreign.mapping.Name + " has no request that stops a turn")
+		return plug.Unsupported("the mapping " + x.foreign.Mapping.Name + " has no request that stops a turn")
 	}
 	path, body, err := stop.Fill(x.values(adapters.Message{}))
 	if err != nil {
 		return err
 	}
 	x.Mu.Lock()
-	x.stopped = x.Running
+	x.plain.Stopped = x.Running
 	x.Mu.Unlock()
 	return x.request(ctx, http.MethodPost, path, jsontext.Value(body), nil)
-}
-
-// leaveReply ends the turn of a reply that is cut because the session is closed: the rest of it
-// is not read.
-func (x *session) leaveReply() {
-	x.MarkUnsupported("done", "tool_result.status")
-	x.release()
-	x.EndBlock(event.BlockInterrupted)
-	x.interruptCalls()
-	x.Emit(event.Done{Stopped: true})
-	x.Running = false
 }

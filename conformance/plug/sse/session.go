@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
+	"github.com/turnspec/turnspec/conformance/plug/internal/plain"
 )
 
 const (
@@ -47,13 +48,12 @@ type session struct {
 	closeCalled bool      // Close ends the sidecar
 	leaving     bool      // LeaveAndReturn has cut the stream
 	signalled   bool      // the program was signalled, and has ended
-	provider    string    // provider_session_id
 	frames      []eventFrame
 	returning   *returning // nil before the first event, or if the server has no cursors
 	turnsBegun  int
 	inTurn      bool
 	lastMessage *message
-	translator
+	plain       *plain.Translator
 }
 
 // path returns the path of a route of this session.
@@ -87,8 +87,7 @@ func (x *session) Send(ctx context.Context, m adapters.Message) error {
 			x.Mu.Unlock()
 			return x.post(ctx, m)
 		}
-		x.stopped = false
-		x.BeginTurn(m)
+		x.plain.BeginMessage(m)
 		x.Mu.Unlock()
 	}
 	sent := message{m.Text, m.ID, x.s.Of}
@@ -142,7 +141,7 @@ func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 		body["input"] = a.Input
 	}
 	x.Mu.Lock()
-	x.byUser[id] = true
+	x.plain.NoteAnswer(id)
 	x.Mu.Unlock()
 	return x.request(ctx, http.MethodPost, path, body, nil)
 }
@@ -153,7 +152,7 @@ func (x *session) Stop(ctx context.Context) error {
 		return x.stopByRequest(ctx)
 	}
 	x.Mu.Lock()
-	x.stopped = x.Running
+	x.plain.Stopped = x.Running
 	x.Mu.Unlock()
 	return x.request(ctx, http.MethodPost, x.path("stop"), map[string]any{"runtime": x.s.Of}, nil)
 }
@@ -180,7 +179,7 @@ func (x *session) Close(ctx context.Context) error {
 	x.Mu.Lock()
 	x.Closing = true
 	if x.Running && x.repliesWithStreams() {
-		x.leaveReply()
+		x.plain.LeaveTurn() // the rest of the reply is not read
 	}
 	x.Mu.Unlock()
 	var err error
@@ -206,7 +205,7 @@ func (x *session) Close(ctx context.Context) error {
 }
 
 // repliesWithStreams reports whether the server answers a message with the stream of its turn.
-func (x *session) repliesWithStreams() bool { return x.foreign != nil && x.foreign.mapping.Post != nil }
+func (x *session) repliesWithStreams() bool { return x.foreign != nil && x.foreign.Mapping.Post != nil }
 
 func (x *session) plainTurnRuns() bool {
 	x.Mu.Lock()

@@ -28,7 +28,7 @@ const maxEmptySockets = 20
 // dial opens the WebSocket of the session, after the message with a cursor if it is not "". If the server refuses
 // it, the status says how.
 func (x *session) dial(ctx context.Context, after string, pinged func()) (conn *websocket.Conn, status int, err error) {
-	path := x.path("events") + "?format=" + url.QueryEscape(x.foreign.mapping.Name)
+	path := x.path("events") + "?format=" + url.QueryEscape(x.foreign.Mapping.Name)
 	if after != "" {
 		path += "&after=" + url.QueryEscape(after)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/conformance/plug"
+	"github.com/turnspec/turnspec/conformance/plug/internal/plain"
 )
 
 // openStream opens the stream of events, after the event with an id if it is not "", and
@@ -109,12 +110,9 @@ func (x *session) endStream(end error) {
 	x.Cancel()
 	x.Mu.Lock()
 	if !x.isWhole() {
-		x.release()
+		x.plain.Release()
 		x.ended = true
-		x.EndSession(closing, "the sidecar let it go", func() {
-			x.EndBlock(event.BlockInterrupted)
-			x.interruptCalls()
-		})
+		x.EndSession(closing, "the sidecar let it go", x.plain.Interrupt)
 	}
 	closeCalled := x.closeCalled
 	x.Mu.Unlock()
@@ -165,7 +163,7 @@ func (x *session) handleEvent(s sse.Event) *plug.Error {
 	case e.SessionID != "" && e.SessionID != x.id && e.SessionID != x.ID:
 		err = fmt.Errorf("session_id: the stream is that of %q", x.id)
 	case !slices.Contains(event.Types(), e.Type) && !x.isWhole():
-		x.release()
+		x.plain.Release()
 		x.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: "an event of no known type", Raw: event.Raw(s.Data)})
 	case !slices.Contains(event.Types(), e.Type):
 		err = fmt.Errorf("type: unknown event type %q", e.Type)
@@ -175,7 +173,7 @@ func (x *session) handleEvent(s sse.Event) *plug.Error {
 	case x.isWhole():
 		err = x.addWhole(e)
 	default:
-		err = x.addPlain(e)
+		err = x.plain.Add(e)
 	}
 	if err != nil {
 		return plug.Errorf("event %d of the stream is not right: %v: %s", x.count, err, plug.Clip(s.Data)).
@@ -188,16 +186,16 @@ func (x *session) handleEvent(s sse.Event) *plug.Error {
 func (x *session) addWhole(e plug.Envelope) error {
 	e.SessionID = x.ID
 	if e.Type == event.TypeSessionReady { // its session_id is the sidecar's name
-		m, err := parseMembers(e.Data)
+		m, err := plain.ParseMembers(e.Data)
 		if err != nil {
 			return err
 		}
 		if m["session_id"] != nil {
-			m.setMember("session_id", x.ID)
+			m.Set("session_id", x.ID)
 		}
 		// A runtime without sessions of its own has the client's name for it.
 		if id, err := json.Marshal(x.id); err == nil && string(m["provider_session_id"]) == string(id) {
-			m.setMember("provider_session_id", x.ID)
+			m.Set("provider_session_id", x.ID)
 		}
 		if e.Data, err = json.Marshal(m); err != nil {
 			return err

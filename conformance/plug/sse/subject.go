@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
+	"github.com/turnspec/turnspec/conformance/plug/internal/plain"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 )
 
@@ -84,8 +85,8 @@ func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 		return nil, plug.Unsupported("there is no route for " + option)
 	}
 	x := &session{Session: plug.NewSession(&s.Program, o), s: s, id: sessionName(o), http: newClient(), streamEnded: make(chan struct{}), left: make(chan struct{}), probes: newProbes()}
+	x.plain = plain.New(x.Session, nil)
 	x.returningContext, x.stopReturning = context.WithCancel(context.Background())
-	x.byUser, x.seen = map[string]bool{}, map[string]bool{}
 	if err := x.open(ctx, o); err != nil {
 		x.abandon()
 		return nil, x.openError(err)
@@ -120,7 +121,8 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 		return err
 	}
 	if s := x.s.Dialect; s != nil {
-		x.foreign = newForeign(s)
+		x.plain.Dialect = plain.NewDialect(s)
+		x.foreign = newForeign(x.plain.Dialect)
 		x.adaptHealth()
 	}
 	if x.health.Events == nil {
@@ -159,7 +161,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 	}
 	x.id = cmp.Or(out.ID, out.SessionID, x.id)
 	if !x.isWhole() {
-		x.holdReady(event.SessionReady{
+		x.plain.HoldReady(event.SessionReady{
 			SessionID: o.SessionID, Runtime: x.s.Of, ProviderSessionID: out.Provider, Resumed: o.Resume != "", Mode: mode,
 		})
 	}

@@ -64,10 +64,8 @@ func command(t *testing.T, language, dir, program string) []string {
 	switch language {
 	case "typescript":
 		need(t, "node")
-		if _, err := os.Stat(filepath.Join(folder, "adapter.ts")); err == nil {
-			needTypeScript(t)
-		}
-		return []string{"node", filepath.Join(folder, program+".mjs")}
+		needTypeScript(t)
+		return []string{"node", filepath.Join(folder, program+".ts")}
 	case "python":
 		need(t, "python3")
 		return []string{"python3", filepath.Join(folder, program+".py")}
@@ -132,7 +130,7 @@ func TestStartersPass(t *testing.T) {
 			}
 			dir := write(t, c.language, c.runtime)
 			if c.program == "text" { // the example of FIRST-ADAPTER.md, beside the same adapter
-				texts := map[string]string{"typescript": "text.mjs", "python": "text.py"}
+				texts := map[string]string{"typescript": "text.ts", "python": "text.py"}
 				b, err := os.ReadFile(filepath.Join(c.language, c.runtime, texts[c.language]))
 				if err := errors.Join(err, os.WriteFile(filepath.Join(dir, starter.Folder, texts[c.language]), b, 0o644)); err != nil {
 					t.Fatal(err)

@@ -11,8 +11,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/turnspec/turnspec/conformance/plug/jsonl/examples"
 )
 
 //go:embed known-failures.txt workflow.yml go python rust typescript
@@ -37,38 +35,31 @@ type File struct {
 // language is what a project in a language consists of.
 type language struct {
 	name    string
-	files   map[string]string  // name below Folder: template
-	example []string           // files of the example for a runtime, in a folder with the runtime's name, if there is one
-	program map[string]program // by runtime
-	setup   string             // steps of the workflow; in it and in next {{version}} stands for pin and version, such as @1.2.3
-	next    []string           // commands to run after init
-	pin     string             // how a version is pinned
+	files   map[string]string // name below Folder: template
+	example []string          // files of the example for a runtime, in a folder with the runtime's name, if there is one
+	setup   string            // steps of the workflow; in it and in next {{version}} stands for pin and version, such as @1.2.3
+	next    []string          // commands to run after init
+	pin     string            // how a version is pinned
 }
-
-// program is the example for a runtime that needs no library: the name below Folder, and
-// the file of package examples.
-type program struct{ name, example string }
 
 var languages = []language{
 	{
 		name:    "typescript",
-		files:   map[string]string{"plug.mjs": "typescript/skeleton.mjs", "conformance.test.mjs": "typescript/conformance.test.mjs"},
-		example: []string{"plug.mjs", "adapter.mjs"},
-		program: map[string]program{"codex": {"adapter.ts", "typescript/codex.ts"}},
+		files:   map[string]string{"plug.ts": "typescript/skeleton.ts", "conformance.test.ts": "typescript/conformance.test.ts"},
+		example: []string{"plug.ts", "adapter.ts", "items.ts"},
 		setup: `      - uses: actions/setup-node@v4
         with:
           node-version: 24
       - run: npm ci
       - run: npx vitest run conformance
 `,
-		next: []string{"npm install --save-dev turnspec{{version}} @turnspec/plug{{version}} vitest", "npx turnspec smoke --runtime {{runtime}} -- node conformance/plug.mjs", "npx turnspec run --runtime {{runtime}} --subject 'node conformance/plug.mjs' --case text/plain", "npx vitest run conformance  # all cases"},
+		next: []string{"npm install --save-dev turnspec{{version}} @turnspec/plug{{version}} vitest", "npx turnspec smoke --runtime {{runtime}} -- node conformance/plug.ts", "npx turnspec run --runtime {{runtime}} --subject 'node conformance/plug.ts' --case text/plain", "npx vitest run conformance  # all cases"},
 		pin:  "@",
 	},
 	{
 		name:    "python",
 		files:   map[string]string{"plug.py": "python/skeleton.py", "test_conformance.py": "python/test_conformance.py"},
 		example: []string{"plug.py", "adapter.py"},
-		program: map[string]program{"codex": {"plug.py", "python/codex.py"}},
 		setup: `      - uses: actions/setup-python@v5
         with:
           python-version: "3.13"
@@ -128,14 +119,6 @@ func (p Project) Files() (files []File, next []string, err error) {
 		}
 	}
 	fill := p.filler(l)
-	if x, ok := l.program[p.Runtime]; ok {
-		text, err := examples.Files.ReadFile(x.example)
-		if err != nil {
-			return nil, nil, err
-		}
-		delete(sources, x.name)
-		files = append(files, File{path.Join(Folder, x.name), string(text)})
-	}
 	for name, template := range sources {
 		text, err := templates.ReadFile(template)
 		if err != nil {

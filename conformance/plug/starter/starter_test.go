@@ -2,8 +2,10 @@ package starter_test
 
 import (
 	"go/format"
+	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	. "github.com/onsi/gomega"
 	"go.yaml.in/yaml/v3"
@@ -48,6 +50,29 @@ func TestFiles(t *testing.T) {
 				g.Expect(kinds["plug"]).To(ContainSubstring(runtime))
 			}
 			g.Expect(strings.Join(next, "\n")).To(ContainSubstring("1.2.3"))
+		}
+	}
+}
+
+// TestReadable checks that no line of a starter is longer than 100 characters, and that the ones in
+// TypeScript have types.
+func TestReadable(t *testing.T) {
+	for _, language := range starter.Languages() {
+		for _, runtime := range []string{"claude", "codex", "opencode"} {
+			files, _, err := starter.Project{Language: language, Runtime: runtime}.Files()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range files {
+				for i, line := range strings.Split(f.Content, "\n") {
+					if n := utf8.RuneCountInString(line); n > 100 && (language == "typescript" || language == "python") {
+						t.Errorf("%s: %s:%d has %d characters", language, f.Name, i+1, n)
+					}
+					if language == "typescript" && regexp.MustCompile(`\bany\b[,;>)\]]|as any`).MatchString(line) {
+						t.Errorf("%s:%d: %s", f.Name, i+1, line)
+					}
+				}
+			}
 		}
 	}
 }

@@ -1,4 +1,4 @@
-import type { Command, Events } from "./types.js";
+import type { Command, Events, Runtime } from "./types.js";
 export type * from "./types.js";
 
 /** A reply's error code. Of open also a code of the event `error`, such as `start_failure` or `auth`. */
@@ -43,7 +43,7 @@ type Method<K extends keyof Command> = (command: Command[K]) => unknown;
  */
 export interface Adapter {
   /** The runtime that the adapter wraps. */
-  runtime: "claude" | "codex" | "codexexec";
+  runtime: Runtime;
   /** Abilities that are not commands. */
   can?: ("question" | "resume" | "fork" | "attach" | "priority" | "mcp" | "schema" | "policy" | "instructions" | "effort" | "max_requests" | "max_cost" | "extra_dirs" | "setting_sources" | "stream_tool_input" | "limits" | "tools" | "hooks" | "components")[];
   /** The types of events that the adapter emits; all if it is missing. */

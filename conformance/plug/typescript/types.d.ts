@@ -625,3 +625,6 @@ export interface Command {
   list: ListCommand;
   result: ResultCommand;
 }
+
+/** A runtime that an adapter may wrap. */
+export type Runtime = "acp" | "chat" | "claude" | "codex" | "codexexec" | "opencode" | "opencoderun" | "pi";

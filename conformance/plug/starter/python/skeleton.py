@@ -1,4 +1,7 @@
-"""Connects an adapter to turnspec: turnspec smoke --runtime {{runtime}} -- python3 conformance/plug.py"""
+"""Connects an adapter to turnspec.
+
+turnspec smoke --runtime {{runtime}} -- python3 conformance/plug.py
+"""
 
 from turnspec_plug import Plug, PlugError, serve
 
@@ -10,7 +13,8 @@ class Adapter(Plug):
 
     def open(self, session_id, dir, mode, model=None, **options):
         # Start your adapter in dir; it finds the runtime in PATH. Then, for each of its events:
-        #   self.emit("session_ready", session_id=session_id, runtime="{{runtime}}", provider_session_id=…)
+        #   self.emit("session_ready", session_id=session_id, runtime="{{runtime}}",
+        #             provider_session_id=…)
         #   self.emit("turn_start", cause="user", message_ids=[…])
         #   self.emit("delta", text=…, message_id=…, block_id=…)
         #   self.emit("done")

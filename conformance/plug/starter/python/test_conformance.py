@@ -9,9 +9,11 @@ from turnspec_plug.suite import verdicts
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUBJECT = shlex.join([sys.executable, os.path.join(HERE, "plug.py")])
+KNOWN = os.path.join(HERE, "known-failures.txt")
+VERDICTS = verdicts("{{runtime}}", SUBJECT, known=KNOWN)
 
 
-@pytest.mark.parametrize("verdict", verdicts("{{runtime}}", SUBJECT, known=os.path.join(HERE, "known-failures.txt")), ids=lambda v: v.id)
+@pytest.mark.parametrize("verdict", VERDICTS, ids=lambda v: v.id)
 def test_check(verdict):
     if verdict.skipped:
         pytest.skip(verdict.skipped)

@@ -1,6 +1,6 @@
 from typing import Any, Dict, List, Literal, Mapping, Optional, Sequence
 
-from ._types import Attachment, EventType, OpenCommandAfter, OpenCommandMcp
+from ._types import Attachment, EventType, OpenCommandAfter, OpenCommandMcp, Runtime
 
 class PlugError(Exception):
     """An error whose code the reply contains: unsupported, refused, unknown_id, no_turn, closed; of open also a code of the event error,
@@ -17,8 +17,8 @@ class Plug:
     archive, rename, list. Their parameters are the members of the command; a method that takes **options accepts those that
     it does not use. list returns the entries as dictionaries: id, title, status, raw. Methods may be coroutines. Each session starts the program again."""
 
-    #: The runtime that the adapter wraps: claude, codex or codexexec.
-    runtime: str
+    #: The runtime that the adapter wraps.
+    runtime: Runtime
     #: Abilities that are not commands.
     can: Sequence[_Ability]
     #: The types of events that the adapter emits; None means all.

@@ -464,3 +464,5 @@ EventType = Literal[
     "usage",
     "user_message",
 ]
+
+Runtime = Literal["acp", "chat", "claude", "codex", "codexexec", "opencode", "opencoderun", "pi"]

@@ -3,14 +3,44 @@
 from adapter import ClaudeAdapter
 from turnspec_plug import Plug, serve
 
-MODES = {"ask": "default", "accept-edits": "acceptEdits", "plan": "plan", "dont-ask": "dontAsk", "never": "bypassPermissions"}
+MODES = {
+    "ask": "default",
+    "accept-edits": "acceptEdits",
+    "plan": "plan",
+    "dont-ask": "dontAsk",
+    "never": "bypassPermissions",
+}
 
 
 class Claude(Plug):
     runtime = "claude"
-    events = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split()
-    without = "subagent_id tool_start.file_path tool_start.pattern tool_start.search_path tool_start.background tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split()
-    running = stopped = False
+    # The types of events that the adapter emits. A check that needs another is not expressible.
+    events = [
+        "session_ready",
+        "turn_start",
+        "delta",
+        "tool_start",
+        "tool_result",
+        "permission_request",
+        "permission_resolved",
+        "error",
+        "done",
+        "session_end",
+    ]
+    # The members that these events lack.
+    without = [
+        "subagent_id",
+        "tool_start.file_path",
+        "tool_start.pattern",
+        "tool_start.search_path",
+        "tool_start.background",
+        "tool_start.is_file_read",
+        "tool_start.subagent_spawn",
+        "tool_start.subagent_name",
+        "tool_result.changes",
+    ]
+    running = False
+    stopped = False
 
     def open(self, session_id, dir, mode, model=None, **_):
         self.waiting = []  # ids of messages whose turn has not begun
@@ -18,7 +48,12 @@ class Claude(Plug):
         self.questions = {}  # names of tools that wait for a permission, by the request's id
         self.adapter = ClaudeAdapter(self)
         self.adapter.start(dir, model, MODES[mode])
-        self.emit("session_ready", session_id=session_id, runtime="claude", provider_session_id=self.adapter.id)
+        self.emit(
+            "session_ready",
+            session_id=session_id,
+            runtime="claude",
+            provider_session_id=self.adapter.id,
+        )
         self.adapter.read()
 
     def send(self, message_id, text, **_):
@@ -33,7 +68,14 @@ class Claude(Plug):
     def resolve(self, request_id, decision, by):
         tool_name = self.questions.pop(request_id, None)
         if tool_name:
-            self.emit("permission_resolved", request_id=request_id, tool_name=tool_name, allowed=decision == "allow", decision=decision, by=by)
+            self.emit(
+                "permission_resolved",
+                request_id=request_id,
+                tool_name=tool_name,
+                allowed=decision == "allow",
+                decision=decision,
+                by=by,
+            )
 
     def stop(self):
         self.stopped = self.running
@@ -44,32 +86,58 @@ class Claude(Plug):
 
     def on_begin(self):
         self.running, self.stopped = True, False
-        self.emit("turn_start", cause="user" if self.waiting else "task", message_ids=[self.waiting.pop(0)] if self.waiting else [])
+        if self.waiting:
+            self.emit("turn_start", cause="user", message_ids=[self.waiting.pop(0)])
+        else:
+            self.emit("turn_start", cause="task", message_ids=[])
 
     def on_text(self, text, message_id, block_id):
         self.emit("delta", text=text, message_id=message_id, block_id=block_id)
 
-    def on_call(self, b):
-        self.tools.append(b["id"])
-        self.emit("tool_start", tool_use_id=b["id"], tool=b["name"], input=b["input"], command=b["input"].get("command", ""))
+    def on_call(self, block):
+        self.tools.append(block["id"])
+        self.emit(
+            "tool_start",
+            tool_use_id=block["id"],
+            tool=block["name"],
+            input=block["input"],
+            command=block["input"].get("command", ""),
+        )
 
     def on_output(self, tool_use_id, output, is_error):
         self.tools.remove(tool_use_id)
-        status = ("interrupted" if self.stopped else "error") if is_error else "ok"
-        self.emit("tool_result", tool_use_id=tool_use_id, output=output, is_error=is_error, status=status)
+        status = "ok"
+        if is_error:
+            status = "interrupted" if self.stopped else "error"
+        self.end_tool(tool_use_id, output, is_error, status)
+
+    def end_tool(self, tool_use_id, output, is_error, status):
+        self.emit(
+            "tool_result",
+            tool_use_id=tool_use_id,
+            output=output,
+            is_error=is_error,
+            status=status,
+        )
 
     def on_withdraw(self, request_id):
         self.resolve(request_id, "cancel", "withdrawn")
 
-    def on_ask(self, request_id, r):
-        self.questions[request_id] = r["tool_name"]
-        self.emit("permission_request", request_id=request_id, tool_use_id=r["tool_use_id"], tool_name=r["tool_name"], tool_input=r["input"])
+    def on_ask(self, request_id, request):
+        self.questions[request_id] = request["tool_name"]
+        self.emit(
+            "permission_request",
+            request_id=request_id,
+            tool_use_id=request["tool_use_id"],
+            tool_name=request["tool_name"],
+            tool_input=request["input"],
+        )
 
     def end_turn(self):
         for request_id in list(self.questions):
             self.resolve(request_id, "cancel", "runtime")
         while self.tools:
-            self.emit("tool_result", tool_use_id=self.tools.pop(), output="", is_error=True, status="interrupted")
+            self.end_tool(self.tools.pop(), "", True, "interrupted")
 
     def on_end(self, failed, why, code):
         self.end_turn()
@@ -80,7 +148,10 @@ class Claude(Plug):
             self.emit("done", stopped=self.stopped)
 
     def on_exit(self, exit_code):
-        self.emit("session_end", reason="the runtime ended", **({"exit_code": exit_code} if exit_code >= 0 else {}))
+        end = {"reason": "the runtime ended"}
+        if exit_code >= 0:
+            end["exit_code"] = exit_code
+        self.emit("session_end", **end)
 
 
 serve(Claude())

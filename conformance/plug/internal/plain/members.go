@@ -1,4 +1,4 @@
-package sse
+package plain
 
 import (
 	"errors"
@@ -13,11 +13,12 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// members are the members of an event's data.
-type members map[string]jsontext.Value
+// Members are the members of an event's data.
+type Members map[string]jsontext.Value
 
-func parseMembers(b jsontext.Value) (members, error) {
-	var m members
+// ParseMembers reads the data of an event.
+func ParseMembers(b jsontext.Value) (Members, error) {
+	var m Members
 	if err := json.Unmarshal(b, &m, plug.Lenient); err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
@@ -27,7 +28,8 @@ func parseMembers(b jsontext.Value) (members, error) {
 	return m, nil
 }
 
-func (m members) setMember(name string, v any) {
+// Set sets a member.
+func (m Members) Set(name string, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // v is a constant or a string
@@ -35,24 +37,24 @@ func (m members) setMember(name string, v any) {
 	m[name] = b
 }
 
-// setMissing sets a member if it is missing, and reports whether it was.
-func (m members) setMissing(name string, v any) bool {
+// SetMissing sets a member if it is missing, and reports whether it was.
+func (m Members) SetMissing(name string, v any) bool {
 	if m[name] != nil {
 		return false
 	}
-	m.setMember(name, v)
+	m.Set(name, v)
 	return true
 }
 
-// stringMember returns a member that is a string, or "".
-func (m members) stringMember(name string) (s string) {
+// Text returns a member that is a string, or "".
+func (m Members) Text(name string) (s string) {
 	_ = json.Unmarshal(m[name], &s, plug.Lenient)
 	return s
 }
 
 // dropUnknown deletes the members that are null or that an event of this type does
 // not have.
-func (m members) dropUnknown(t event.Type) {
+func (m Members) dropUnknown(t event.Type) {
 	known := eventMembers()[t]
 	for name, v := range m {
 		_, is := known[name]

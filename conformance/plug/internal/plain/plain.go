@@ -1,4 +1,4 @@
-package sse
+package plain
 
 import (
 	"cmp"
@@ -8,19 +8,31 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// translator is the state of the translation of the plain form. It is guarded by Mu.
-type translator struct {
-	ready   *event.SessionReady // to emit when the runtime's id of the session is known
-	stopped bool                // the running turn was
-	seen    map[string]bool     // which of ifSeen were
+// Translator emits the events of the plain form as those of a session with turns. Its methods
+// are called with Mu held.
+type Translator struct {
+	*plug.Session
+	Dialect *Dialect // nil: the program writes events of package event
+	Stopped bool     // the running turn was
+
+	ready    *event.SessionReady // to emit when the runtime's id of the session is known
+	provider string              // the runtime's id of the session
+	seen     map[string]bool     // members and types that were
+	count    int                 // of events
 
 	calls  []toolCall      // that have no result
 	asked  []permission    // that are not resolved
 	byUser map[string]bool // requests that Answer has answered
+}
+
+// New returns the translator of a session.
+func New(s *plug.Session, d *Dialect) *Translator {
+	return &Translator{Session: s, Dialect: d, seen: map[string]bool{}, byUser: map[string]bool{}}
 }
 
 // toolCall is a call of the main agent or of a sub-agent.
@@ -28,28 +40,29 @@ type toolCall struct{ id, subagent string }
 
 type permission struct{ id, tool string }
 
-// holdReady holds session_ready back until the runtime's id of the session is
+// HoldReady holds session_ready back until the runtime's id of the session is
 // known: a sidecar may get it with the first message only.
-func (x *session) holdReady(d event.SessionReady) {
+func (x *Translator) HoldReady(d event.SessionReady) {
 	x.ready = &d
 	if d.ProviderSessionID != "" {
 		x.provider = d.ProviderSessionID
-		x.release()
+		x.Release()
 	}
 }
 
-// release emits session_ready and the events that are held until then.
-func (x *session) release() {
+// Release emits session_ready and the events that are held until then.
+func (x *Translator) Release() {
 	if !x.Ready {
 		x.EmitReady(*x.ready, nil)
 	}
 }
 
-// addPlain adds an event of the plain form.
-func (x *session) addPlain(e plug.Envelope) error {
+// Add adds an event of the plain form.
+func (x *Translator) Add(e plug.Envelope) error {
+	x.count++
 	x.MarkUnsupported("seq", "ts")
 	e.SessionID = x.ID
-	m, err := parseMembers(e.Data)
+	m, err := ParseMembers(e.Data)
 	if err != nil {
 		return err
 	}
@@ -66,19 +79,19 @@ func (x *session) addPlain(e plug.Envelope) error {
 		x.handleReady(d)
 		return nil
 	}
-	x.release()
+	x.Release()
 	if d, is := out.Data.(event.Result); is && d.Text == "" {
 		return nil // of a turn without a result
 	}
 	if _, is := out.Data.(event.Delta); !is && out.SubagentID == "" {
 		x.EndBlock(event.BlockComplete)
 	}
-	x.emitPlain(out)
+	x.emit(out)
 	return nil
 }
 
-// emitPlain emits an event and updates the state.
-func (x *session) emitPlain(e event.Event) {
+// emit emits an event and updates the state.
+func (x *Translator) emit(e event.Event) {
 	switch d := e.Data.(type) {
 	case event.Thinking:
 		x.seen["thinking.done"] = x.seen["thinking.done"] || d.Done
@@ -93,10 +106,10 @@ func (x *session) emitPlain(e event.Event) {
 		x.asked = slices.DeleteFunc(x.asked, func(a permission) bool { return a.id == d.RequestID })
 	case event.Done:
 		if d.Stopped {
-			x.interruptCalls()
+			x.InterruptCalls()
 		}
 	case event.Error:
-		x.interruptCalls()
+		x.InterruptCalls()
 	}
 	x.EmitIn(e.Data, x.TurnOf(e.Data), e.SubagentID)
 	if _, isTask := e.Data.(event.Task); isTask || e.SubagentID == "" {
@@ -110,8 +123,8 @@ func (x *session) emitPlain(e event.Event) {
 	}
 }
 
-// interruptCalls ends the open calls of a turn that was broken off.
-func (x *session) interruptCalls() {
+// InterruptCalls ends the open calls of a turn that was broken off.
+func (x *Translator) InterruptCalls() {
 	calls := x.calls
 	x.calls = nil
 	for _, c := range calls {
@@ -122,7 +135,7 @@ func (x *session) interruptCalls() {
 
 // handleReady handles a session_ready. A sidecar may emit one when the session is
 // created and another one when the runtime's id is known.
-func (x *session) handleReady(d event.SessionReady) {
+func (x *Translator) handleReady(d event.SessionReady) {
 	if d.ProviderSessionID == "" || d.ProviderSessionID == x.provider {
 		return
 	}
@@ -134,65 +147,65 @@ func (x *session) handleReady(d event.SessionReady) {
 	}
 	x.ready.ProviderSessionID = d.ProviderSessionID
 	x.ready.Model = cmp.Or(d.Model, x.ready.Model)
-	x.release()
+	x.Release()
 }
 
 // fill fills in what the data of an event of the plain form lacks.
-func (x *session) fill(t event.Type, m members) {
+func (x *Translator) fill(t event.Type, m Members) {
 	switch t {
 	case event.TypeSessionReady:
-		m.setMember("session_id", x.ID)
-		m.setMissing("runtime", x.s.Of)
+		m.Set("session_id", x.ID)
+		m.SetMissing("runtime", x.Program.Of)
 	case event.TypeDelta:
 		if m["block_id"] == nil {
 			x.MarkUnsupported("delta.block_id", "block_end")
 			if x.Block == "" {
 				x.Block = x.NextBlock()
 			}
-			m.setMember("block_id", x.Block)
+			m.Set("block_id", x.Block)
 		}
 		if m["message_id"] == nil {
 			m["message_id"] = m["block_id"]
 		}
 	case event.TypeThinking:
-		m.setMissing("text", "")
+		m.SetMissing("text", "")
 	case event.TypeToolResult:
 		x.fillResult(m)
 	case event.TypePermissionRequest:
-		if m.setMissing("request_id", "p"+strconv.Itoa(x.count)) {
+		if m.SetMissing("request_id", "p"+strconv.Itoa(x.count)) {
 			x.MarkUnsupported("permission_resolved")
 		}
 		if m["tool_use_id"] == nil {
 			x.MarkUnsupported("permission_request.tool_use_id")
 		}
-		if m.setMissing("tool_input", struct{}{}) {
+		if m.SetMissing("tool_input", struct{}{}) {
 			x.MarkUnsupported("permission_request.tool_input")
 		}
 	case event.TypePermissionResolved:
 		x.fillResolved(m)
 	case event.TypeInterruptResolved:
-		if m.setMissing("by", event.ByUser) {
+		if m.SetMissing("by", event.ByUser) {
 			x.MarkUnsupported("interrupt_resolved")
 		}
-		m.setMissing("value", nil)
+		m.SetMissing("value", nil)
 	case event.TypeComponentUpdate:
 		if name := m["name"]; name != nil && m["component_name"] == nil {
 			m["component_name"] = name
 		}
 		delete(m, "name")
 	case event.TypeError:
-		if code := m.stringMember("code"); !slices.Contains(event.ErrorCodes(), event.ErrorCode(code)) {
+		if code := m.Text("code"); !slices.Contains(event.ErrorCodes(), event.ErrorCode(code)) {
 			x.MarkUnsupported("error.code")
-			m.setMember("code", event.ErrorUnknown)
+			m.Set("code", event.ErrorUnknown)
 		}
 	}
 }
 
-func (x *session) fillResult(m members) {
+func (x *Translator) fillResult(m Members) {
 	switch output := m["output"]; {
 	case output == nil:
 		x.MarkUnsupported("tool_result.output")
-		m.setMember("output", "")
+		m.Set("output", "")
 	case output.Kind() != '"':
 		var blocks []struct {
 			Text *string `json:"text"`
@@ -208,33 +221,33 @@ func (x *session) fillResult(m members) {
 		if len(texts) < len(blocks) || blocks == nil {
 			x.MarkUnsupported("tool_result.output")
 		}
-		m.setMember("output", strings.Join(texts, "\n"))
+		m.Set("output", strings.Join(texts, "\n"))
 	}
-	m.setMissing("is_error", false)
+	m.SetMissing("is_error", false)
 	if m["status"] == nil {
 		x.MarkUnsupported("tool_result.status")
 		status := event.ToolOK
 		switch failed := string(m["is_error"]) == "true"; {
-		case failed && x.stopped:
+		case failed && x.Stopped:
 			status = event.ToolInterrupted // the plain form has no other status for it
 		case failed:
 			status = event.ToolError
 		}
-		m.setMember("status", status)
+		m.Set("status", status)
 	}
 }
 
 // fillResolved fills in which request was resolved, and how.
-func (x *session) fillResolved(m members) {
+func (x *Translator) fillResolved(m Members) {
 	if m["request_id"] == nil {
 		x.MarkUnsupported("permission_resolved")
 		id := "unasked"
 		for _, a := range slices.Backward(x.asked) {
-			if a.tool == m.stringMember("tool_name") {
+			if a.tool == m.Text("tool_name") {
 				id = a.id
 			}
 		}
-		m.setMember("request_id", id)
+		m.Set("request_id", id)
 	}
 	if m["decision"] == nil {
 		x.MarkUnsupported("permission_resolved")
@@ -242,14 +255,38 @@ func (x *session) fillResolved(m members) {
 		if string(m["allowed"]) == "true" {
 			d = event.DecisionAllow
 		}
-		m.setMember("decision", d)
+		m.Set("decision", d)
 	}
 	if m["by"] == nil {
 		x.MarkUnsupported("permission_resolved")
 		by := event.ByPolicy
-		if x.byUser[m.stringMember("request_id")] {
+		if x.byUser[m.Text("request_id")] {
 			by = event.ByUser
 		}
-		m.setMember("by", by)
+		m.Set("by", by)
 	}
+}
+
+// BeginMessage begins the turn of a message.
+func (x *Translator) BeginMessage(m adapters.Message) {
+	x.Stopped = false
+	x.BeginTurn(m)
+}
+
+// NoteAnswer notes that Answer answers a request.
+func (x *Translator) NoteAnswer(id string) { x.byUser[id] = true }
+
+// LeaveTurn ends the turn that runs, whose other events are not read.
+func (x *Translator) LeaveTurn() {
+	x.MarkUnsupported("done", "tool_result.status")
+	x.Interrupt()
+	x.Emit(event.Done{Stopped: true})
+	x.Running = false
+}
+
+// Interrupt closes what is open.
+func (x *Translator) Interrupt() {
+	x.Release()
+	x.EndBlock(event.BlockInterrupted)
+	x.InterruptCalls()
 }
