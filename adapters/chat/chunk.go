@@ -63,7 +63,7 @@ type audio struct {
 }
 
 // thoughts returns the reasoning of a delta, and the member that it goes back in. Reasoning
-// that came in no member of its own does not go back.
+// that came without a separate member is not sent back.
 func (d *delta) thoughts() (content, reasoning) {
 	switch {
 	case d.ReasoningContent.text() != "":
@@ -209,7 +209,7 @@ func (c *content) addParts(v jsontext.Value, thinking bool) {
 		_ = json.Unmarshal(v, &m, lenient) // each member takes any value
 		switch m.Type {
 		case "reasoning.encrypted", "redacted_thinking":
-			return // nobody but the server can read it
+			return // only the server can read it
 		case "thinking", "reasoning", "reasoning_text", "reasoning.text", "reasoning.summary", "summary_text":
 			thinking = true
 		case "text", "output_text", "refusal", "":

@@ -78,7 +78,7 @@ const (
 var eastWest = []string{`look {"q":"east"}`, `look {"q":"west"}`}
 
 // dialects are replies as servers send them, by what is special about them. A reply that is
-// one chunk with a message of its own is sent as a body too.
+// one chunk with a separate message is sent as a body too.
 var dialects = map[string]struct {
 	events []string
 	want   outcome

@@ -107,7 +107,7 @@ func (d *director) timeLimit() time.Duration {
 }
 
 // spendTime ends the play if the step has taken longer than events may come in it, as when the
-// subject writes to the runtime for ever.
+// subject writes to the runtime without end.
 func (d *director) spendTime() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

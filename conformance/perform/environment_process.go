@@ -217,7 +217,7 @@ func (p *processEnvironment) playLines() {
 		if st, ok := p.play.Step(); ok && st.Line != nil {
 			p.d.run.Played = append(p.d.run.Played, conformance.PlayedLine{Line: *st.Line, At: time.Since(p.d.start)})
 			transfer = transferTime(st.Line.Bytes, p.chunk())
-			if len(p.d.run.Played) <= 2*len(p.d.run.Case.Wire) { // else the subject asks for ever
+			if len(p.d.run.Played) <= 2*len(p.d.run.Case.Wire) { // else the subject never stops asking
 				p.waited.Add(int64(time.Since(began) + transfer + timePerLine))
 			}
 		}

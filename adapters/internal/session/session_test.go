@@ -207,7 +207,7 @@ func TestListenerMaySteerAndCloseWhileEventsWait(t *testing.T) {
 	g.Expect(elapsed).To(Equal(5*time.Second), "Limits.Term after the process has ended")
 }
 
-// TestCloseWaitsForRoomInTheChannel closes sessions that nobody listens to. Close returns at
+// TestCloseWaitsForRoomInTheChannel closes sessions without a listener. Close returns at
 // once if the channel holds all events, and they can be read after it.
 func TestCloseWaitsForRoomInTheChannel(t *testing.T) {
 	for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 )
 
 var neverStops = broken.Adapter{
-	Name: "never-stops", Sentence: "emits a notice for ever when a session that was compacted ends",
+	Name: "never-stops", Sentence: "emits a notice without end when a session that was compacted ends",
 	Proves: "turn.within-budget",
 	Mutation: afterCompaction(func(e event.Event, out func(event.Event)) {
 		for {

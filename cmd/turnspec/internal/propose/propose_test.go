@@ -259,7 +259,7 @@ data: [DONE]`, []string{`call "c""ls"{"a":1}`, `result "c""b"`, "text It is b.",
 	}
 }
 
-// TestOwnVocabularies proposes mappings for vocabularies that nobody has described.
+// TestOwnVocabularies proposes mappings for vocabularies that no dialect describes.
 func TestOwnVocabularies(t *testing.T) {
 	for name, c := range map[string]struct {
 		sample   string

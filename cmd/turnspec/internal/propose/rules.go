@@ -233,7 +233,7 @@ func (g *group) input() string {
 }
 
 // chooseStarts chooses the groups that emit tool_start: those whose names say tool and that have an
-// input, if there are some. If the input comes in messages of its own, the start is kept until then.
+// input, if there are some. If the input comes in separate messages, the start is kept until then.
 func (r *ruler) chooseStarts() {
 	narrow := func(better func(*group) bool) bool {
 		var some []*group

@@ -21,7 +21,7 @@ type message struct {
 	paths map[string]jsontext.Value // the members at all paths
 }
 
-// Kind is what tells the messages of a type from those of others: the values of members such as
+// Kind distinguishes the messages of a type from others: the values of members such as
 // type and event, by path. It is empty if there are none.
 type Kind map[string]string
 
