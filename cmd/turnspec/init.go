@@ -53,6 +53,9 @@ also writes a small adapter, so that everything runs at once: replace it by your
 			for _, command := range next {
 				fmt.Fprintln(out, " ", command)
 			}
+			if version == "" {
+				fmt.Fprintf(out, "\nThis turnspec is no release. %s\n", insteadOfRelease(p.Language))
+			}
 			return nil
 		},
 	}
@@ -61,6 +64,14 @@ also writes a small adapter, so that everything runs at once: replace it by your
 	completeFlag(cmd, "lang", starter.Languages)
 	completeFlag(cmd, "runtime", reference.Names)
 	return cmd
+}
+
+// insteadOfRelease says where the packages of a project come from until there is a release.
+func insteadOfRelease(language string) string {
+	if language == "go" {
+		return "Use a clone of it:\n  go mod edit -replace github.com/turnspec/turnspec=CLONE"
+	}
+	return "The packages that the first command names are those that\n`make dist` writes into dist, in a clone of Turnspec: install them from there."
 }
 
 // writeNew writes files below a folder. If one of them exists, it writes none.
