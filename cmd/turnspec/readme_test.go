@@ -14,7 +14,10 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-func readme(t *testing.T) string { return readPage(t, "../../README.md") }
+func readme(t *testing.T) string {
+	t.Helper()
+	return readPage(t, "../../README.md")
+}
 
 func readPage(t *testing.T, file string) string {
 	t.Helper()
