@@ -27,7 +27,7 @@ const rareShare = 3
 // Config.Places times, on different cases if there are some. Without that, thousands of runs
 // would differ only in what was said before the fault. What an unusual line leaves behind shows
 // only in a fault that follows: so of the faults that the same check judges one is tried in
-// each situation after each kind of unusual line.
+// each situation after each kind of unusual line, on one of the versions.
 func choosePlaces(cfg conformance.Config, s conformance.Subject, jobs []Job) error {
 	external, _ := tiersOf(cfg, s)
 	if external || cfg.Exhaustive || len(cfg.Faults) > 0 || worker.Serving(cfg.Isolate) { // a worker is given the places
@@ -166,7 +166,7 @@ func (x *sampler) addJob(j *Job, unusual map[string]bool) {
 			n.here = x.number(j.Case.Version + " " + at.Here)
 		}
 		if at.After != "" {
-			n.after = x.number(j.Case.Version + " " + at.Here + " after " + at.After)
+			n.after = x.number(at.Here + " after " + at.After)
 		}
 		s.situations = append(s.situations, n)
 	}
