@@ -39,7 +39,7 @@ client went, and judges nothing.
 With --acp the program is an agent of the Agent Client Protocol, with --runner a runner
 (turnspec runner --help), with --http a server
 (conformance/plug/sse/ROUTES.md), which may also run already. With --dialect its events
-are in a vocabulary of its own; a failure lists the messages that no rule reads.
+are in another vocabulary; a failure lists the messages that no rule reads.
 
 Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 		Example: `  turnspec smoke --runtime claude -- python3 my_adapter.py

@@ -170,7 +170,7 @@ func (d *director) endAborted() {
 	}
 }
 
-// waitAborted waits for a call to return after the play was ended, but not for ever.
+// waitAborted waits for a call to return after the play was ended, up to a limit.
 func (d *director) waitAborted(done <-chan struct{}) {
 	limit := abortGrace
 	if d.run.Tier == conformance.TierWitness {

@@ -280,15 +280,16 @@ func (a *attempt) tryFaults() (err error) {
 // conclude returns the results of the job so far. In real time it tries failures again.
 func (a *attempt) conclude() []conformance.Result {
 	cfg := a.cfg
-	out := make([]conformance.Result, 0, len(a.judged))
+	out := make([]conformance.Result, 0, len(a.judged)+len(judge.GoldenChecks()))
 	for _, x := range a.judged {
 		out = append(out, x.conclude(a.plain))
 	}
 	if a.external && !cfg.SingleTry && a.job.context().Err() == nil {
 		a.retry(out)
 	}
-	a.concluded = out
-	out = slices.Clone(out)
+	if a.external {
+		a.concluded = slices.Clone(out)
+	}
 	if cfg.Golden && cfg.Tier(conformance.TierGolden) && !a.external {
 		out = append(out, judge.Goldens(cfg, a.plain)...)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 )
 
-// mapped reads the lines of a program that writes events in a vocabulary of its own. It is
+// mapped reads the lines of a program that writes events in another vocabulary. It is
 // guarded by the Mu of the session.
 type mapped struct {
 	*plain.Translator
@@ -54,7 +54,7 @@ func (p *mapped) supports(what string, d *plug.Declaration) bool {
 	return p.Expects(what) && p.Supports(what, d)
 }
 
-// isProtocol reports whether a line of a program with a vocabulary of its own is one of the
+// isProtocol reports whether a line of a program with another vocabulary is one of the
 // protocol: an object with one member, which is an object.
 func isProtocol(line []byte) bool {
 	var m map[string]jsontext.Value

@@ -24,7 +24,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// ownWords is a vocabulary of its own for the events of package event.
+// ownWords is another vocabulary for the events of package event.
 const ownWords = `{
   "name": "own-words",
   "rules": [

@@ -218,7 +218,7 @@ func groupSample(all []*message) []*group {
 func (g *group) shorten(all []*group) {
 	for i, path := range slices.Backward(g.kind.order()) {
 		if i == 0 {
-			return // the member by which a reader tells messages apart
+			return // the member that distinguishes types of messages
 		}
 		less := maps.Clone(g.kind)
 		delete(less, path)
