@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // Lister is a Session that lists what its runtime offers. List returns ErrUnsupported for a
@@ -26,7 +27,11 @@ const (
 
 // Lists returns the names of all lists.
 func Lists() []List {
-	return []List{ListModels, ListCommands, ListMCP, ListAccount, ListSessions}
+	out := make([]List, len(op.Lists))
+	for i, name := range op.Lists {
+		out[i] = List(name)
+	}
+	return out
 }
 
 // Listed is an entry of a list.

@@ -87,16 +87,20 @@ func forbidden(from, to string) string {
 	case strings.HasPrefix(to, "github.com/nats-io/nats-server/") && !under(from, "adapters/eventlog/testserver"):
 		return "only tests start a server of NATS"
 	case !strings.HasPrefix(to, module):
-		if under(from, "adapters/proc", "adapters/lines", "adapters/httplines") && strings.Contains(strings.SplitN(to, "/", 2)[0], ".") {
-			return "adapters/proc, lines and httplines import the standard library only"
+		if under(from, "adapters/proc", "adapters/lines", "adapters/httplines", "adapters/op") && strings.Contains(strings.SplitN(to, "/", 2)[0], ".") {
+			return "adapters/proc, lines, httplines and op import the standard library only"
 		}
 		return ""
+	case under(from, "adapters/op"):
+		return "adapters/op imports nothing else of the module: everything imports it"
 	case under(from, "adapters/proc", "adapters/lines", "adapters/httplines") && !under(to, "adapters/lines", "adapters/proc"):
 		return "adapters/proc, lines and httplines import nothing else of the module"
 	case under(from, "adapters/event") && !under(to, "adapters/event", "adapters/lines"):
 		return "adapters/event depends on no process"
 	case under(from, "adapters") && !under(to, "adapters"):
 		return "adapters import nothing of the other folders"
+	case under(to, "adapters/op"):
+		return ""
 	case under(from, "fixtures"):
 		return "fixtures import nothing of the module"
 	case under(from, "fakes") && !under(to, "fakes", "fixtures", "adapters/proc", "adapters/lines", "adapters/httplines", "adapters/event"):
