@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
@@ -80,84 +81,30 @@ func (s session) Stop(ctx context.Context) error {
 	return errors.Join(s.sess.Stop(ctx), <-second)
 }
 
-// withAbility calls f with the ability T of the session, or returns ErrUnsupported.
-func withAbility[T any](s session, f func(T) error) error {
-	x, ok := adapters.As[T](s.sess)
-	if !ok {
-		return adapters.ErrUnsupported
-	}
-	return f(x)
-}
-
-func (s session) Steer(ctx context.Context, id, text string) error {
-	return withAbility(s, func(x adapters.Steerer) error {
-		return x.Steer(ctx, adapters.Message{ID: id, Text: text})
-	})
-}
-
-func (s session) Set(ctx context.Context, step fixtures.Step) error {
-	value := step.ValueFor(s.d.run.Runtime)
-	if step.What == "model" {
-		return withAbility(s, func(x adapters.ModelSetter) error { return x.SetModel(ctx, value) })
-	}
-	return withAbility(s, func(x adapters.ModeSetter) error { return x.SetMode(ctx, value) })
-}
-
-func (s session) StopAll(ctx context.Context) error {
-	return withAbility(s, func(x adapters.AllStopper) error { return x.StopAll(ctx) })
-}
-
-func (s session) StopTask(ctx context.Context, tool string) error {
-	return withAbility(s, func(x adapters.TaskStopper) error {
-		id := s.d.taskOf(tool)
-		if id == "" {
-			return fmt.Errorf("%w: no task of tool call %s runs", errNotStarted, tool)
+// Do runs an optional operation. The scenario names a task by its tool call, and a model or mode
+// may have another name on each runtime. Do records a list with the result of the step.
+func (s session) Do(ctx context.Context, o *op.Op, step fixtures.Step) error {
+	id, text := step.ID, step.Text
+	switch o.Args {
+	case op.Value:
+		text = step.ValueFor(s.d.run.Runtime)
+	case op.Tool:
+		if id = s.d.taskOf(step.ID); id == "" && adapters.CanDo(s.sess, o.Name) {
+			return fmt.Errorf("%w: no task of tool call %s runs", errNotStarted, step.ID)
 		}
-		return x.StopTask(ctx, id)
-	})
-}
-
-func (s session) Withdraw(ctx context.Context, message string) error {
-	return withAbility(s, func(x adapters.Withdrawer) error { return x.Withdraw(ctx, message) })
-}
-
-func (s session) Revert(ctx context.Context, message string) error {
-	return withAbility(s, func(x adapters.Reverter) error { return x.Revert(ctx, message) })
-}
-
-func (s session) Rewind(ctx context.Context, message string, dry bool) error {
-	return withAbility(s, func(x adapters.Rewinder) error {
-		_, err := x.Rewind(ctx, message, dry)
-		return err
-	})
-}
-
-func (s session) Compact(ctx context.Context) error {
-	return withAbility(s, func(x adapters.Compacter) error { return x.Compact(ctx) })
-}
-
-func (s session) Archive(ctx context.Context) error {
-	return withAbility(s, func(x adapters.Archiver) error { return x.Archive(ctx) })
-}
-
-func (s session) Rename(ctx context.Context, name string) error {
-	return withAbility(s, func(x adapters.Renamer) error { return x.Rename(ctx, name) })
-}
-
-// List records the list with the result of the step.
-func (s session) List(ctx context.Context, list string) error {
+	}
 	s.d.mu.Lock()
-	step := len(s.d.run.Steps) - 1
+	n := len(s.d.run.Steps) - 1
 	s.d.mu.Unlock()
-	return withAbility(s, func(x adapters.Lister) error {
-		listed, err := x.List(ctx, adapters.List(list))
+	result, err := adapters.Do(ctx, s.sess, o.CallOf(step.What, id, text))
+	if listed, ok := result.([]adapters.Listed); ok {
 		s.d.mu.Lock()
 		defer s.d.mu.Unlock()
 		if !s.d.finished {
-			s.d.run.Steps[step].Listed = listed
+			s.d.run.Steps[n].Listed = listed
 		}
-		return err
-	})
+	}
+	return err
 }
 
 // Raw and CloseStdin fail: no adapter lets its client write to the wire. Cases of

@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	wireacp "github.com/turnspec/turnspec/fixtures/wire/acp"
@@ -206,16 +207,16 @@ func (c *client) openSession(s fixtures.Step) error {
 	return nil
 }
 
-// List implements drive.Client. The agent has reported its models and commands by itself.
-func (c *client) List(_ context.Context, list string) error {
-	switch list {
+// list requests nothing but sessions: the agent has reported its models and commands by itself.
+func (c *client) list(_ context.Context, s fixtures.Step) error {
+	switch s.What {
 	case "models", "commands":
 		return nil
 	case "sessions":
 		_, err := c.request("session/list", fmt.Sprintf(`{"cwd":%q}`, c.d.Work))
 		return err
 	}
-	return c.Error("lists " + list)
+	return c.Error("lists " + s.What)
 }
 
 // folders is the member with the further folders of the scenario, after a comma; "" if it has
@@ -327,6 +328,15 @@ func (c *client) turnsEnded() bool {
 	return !slices.ContainsFunc(c.sent, func(m *message) bool { return !m.ended() })
 }
 
+// Operations implements drive.Client.
+func (c *client) Operations() map[*op.Op]drive.Operation {
+	return map[*op.Op]drive.Operation{
+		op.SetModel: c.set,
+		op.SetMode:  c.set,
+		op.List:     c.list,
+	}
+}
+
 // Stop implements drive.Client. It waits for the turn to show itself, because an agent may
 // miss a stop that comes earlier. A client must answer the questions of a turn that it
 // stops.
@@ -347,8 +357,7 @@ func (c *client) Stop(context.Context) error {
 	return c.d.Until("the end of the stopped turn", func() bool { return running == nil || running.ended() })
 }
 
-// Set implements drive.Client.
-func (c *client) Set(_ context.Context, s fixtures.Step) error {
+func (c *client) set(_ context.Context, s fixtures.Step) error {
 	if s.What == "model" {
 		return drive.CheckRefusal(c.setModel(s.ValueFor("acp")), s.Refused)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/httplines"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
@@ -161,6 +162,16 @@ func (c *client) takeMessage() error {
 	return c.post()
 }
 
+// Operations implements drive.Client.
+func (c *client) Operations() map[*op.Op]drive.Operation {
+	return map[*op.Op]drive.Operation{
+		op.SetModel: c.set,
+		op.SetMode:  c.set,
+		op.StopAll:  c.stopAll,
+		op.Withdraw: c.withdraw,
+	}
+}
+
 // Stop implements drive.Client.
 func (c *client) Stop(context.Context) error {
 	if c.running == "" {
@@ -183,8 +194,7 @@ func (c *client) Stop(context.Context) error {
 	return nil
 }
 
-// StopAll implements drive.Client.
-func (c *client) StopAll(ctx context.Context) error {
+func (c *client) stopAll(ctx context.Context, _ fixtures.Step) error {
 	for _, m := range c.queue {
 		c.ended[m.id] = true
 	}
@@ -192,14 +202,13 @@ func (c *client) StopAll(ctx context.Context) error {
 	return c.Stop(ctx)
 }
 
-// Withdraw implements drive.Client.
-func (c *client) Withdraw(_ context.Context, id string) error {
-	i := slices.IndexFunc(c.queue, func(m message) bool { return m.id == id })
+func (c *client) withdraw(_ context.Context, s fixtures.Step) error {
+	i := slices.IndexFunc(c.queue, func(m message) bool { return m.id == s.ID })
 	if i < 0 {
-		return drive.Refusef("no message %s waits", id)
+		return drive.Refusef("no message %s waits", s.ID)
 	}
 	c.queue = slices.Delete(c.queue, i, i+1)
-	c.ended[id] = true
+	c.ended[s.ID] = true
 	return nil
 }
 
@@ -222,8 +231,7 @@ func (c *client) Request(r drive.Read) error {
 // Fence implements drive.Client.
 func (c *client) Fence() error { return c.Request(c.Reads()[0]) }
 
-// Set implements drive.Client.
-func (c *client) Set(_ context.Context, s fixtures.Step) error {
+func (c *client) set(_ context.Context, s fixtures.Step) error {
 	if s.What != "model" {
 		return c.Error("changes the permission mode")
 	}

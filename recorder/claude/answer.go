@@ -172,8 +172,7 @@ func (q *question) withAnswers(v jsontext.Value) (jsontext.Value, error) {
 	return replaceMembers(q.input, jsontext.Value(`{"answers":`+string(b)+`}`))
 }
 
-// Set implements drive.Client.
-func (c *client) Set(_ context.Context, s fixtures.Step) error {
+func (c *client) set(_ context.Context, s fixtures.Step) error {
 	value := s.ValueFor(c.d.Runtime.Wire.Name)
 	var r any = struct {
 		Subtype string `json:"subtype"`

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turnspec/turnspec/adapters/op"
 	wireclaude "github.com/turnspec/turnspec/fixtures/wire/claude"
 	"github.com/turnspec/turnspec/recorder/drive"
 
@@ -180,11 +181,25 @@ type interrupt struct {
 	Queued  bool   `json:"cancel_queued,omitzero"` // remove queued messages
 }
 
+// Operations implements drive.Client.
+func (c *client) Operations() map[*op.Op]drive.Operation {
+	return map[*op.Op]drive.Operation{
+		op.SetModel: c.set,
+		op.SetMode:  c.set,
+		op.StopAll:  c.stopAll,
+		op.StopTask: c.stopTask,
+		op.Withdraw: c.withdraw,
+		op.Rewind:   c.rewind,
+		op.Compact:  c.compact,
+		op.Rename:   c.rename,
+		op.List:     c.list,
+	}
+}
+
 // Stop implements drive.Client.
 func (c *client) Stop(context.Context) error { return c.interrupt(false) }
 
-// StopAll implements drive.Client.
-func (c *client) StopAll(context.Context) error {
+func (c *client) stopAll(context.Context, fixtures.Step) error {
 	err := c.interrupt(true)
 	if err == nil {
 		c.moveAll(queued, cancelled) // older versions do not report it
@@ -205,11 +220,10 @@ func (c *client) interrupt(all bool) error {
 	return c.requestControl(interrupt{"interrupt", all})
 }
 
-// StopTask implements drive.Client.
-func (c *client) StopTask(_ context.Context, tool string) error {
-	id := c.taskOf[tool]
+func (c *client) stopTask(_ context.Context, s fixtures.Step) error {
+	id := c.taskOf[s.ID]
 	if id == "" {
-		return fmt.Errorf("tool %s runs nothing in the background", tool)
+		return fmt.Errorf("tool %s runs nothing in the background", s.ID)
 	}
 	c.tasks[id].stopped = true
 	return c.requestControl(struct {
@@ -218,9 +232,8 @@ func (c *client) StopTask(_ context.Context, tool string) error {
 	}{"stop_task", id})
 }
 
-// Withdraw implements drive.Client.
-func (c *client) Withdraw(_ context.Context, message string) error {
-	uuid := c.sent[message]
+func (c *client) withdraw(_ context.Context, s fixtures.Step) error {
+	uuid := c.sent[s.ID]
 	err := c.requestControl(struct {
 		Subtype string `json:"subtype"`
 		Message string `json:"message_uuid"`

@@ -75,9 +75,9 @@ func (c *client) sessionArgs(s fixtures.Step) ([]string, error) {
 	return args, nil
 }
 
-// Compact implements drive.Client. It sends a user message, which the runtime
+// compact sends a user message, which the runtime
 // handles as a command.
-func (c *client) Compact(ctx context.Context) error {
+func (c *client) compact(ctx context.Context, _ fixtures.Step) error {
 	c.past.compacted++
 	id := "compact" + strconv.Itoa(c.past.compacted)
 	if c.cfg.reportsQueue {
@@ -89,26 +89,24 @@ func (c *client) Compact(ctx context.Context) error {
 	return err
 }
 
-// Rewind implements drive.Client.
-func (c *client) Rewind(_ context.Context, message string, dry bool) error {
+func (c *client) rewind(_ context.Context, s fixtures.Step) error {
 	return c.requestControl(struct {
 		Subtype string `json:"subtype"`
 		Message string `json:"user_message_id"`
 		Dry     bool   `json:"dry_run,omitzero"`
-	}{"rewind_files", messageUUID(message), dry})
+	}{"rewind_files", messageUUID(s.ID), s.What == "dry"})
 }
 
-// Rename implements drive.Client.
-func (c *client) Rename(_ context.Context, text string) error {
+func (c *client) rename(_ context.Context, s fixtures.Step) error {
 	return c.requestControl(struct {
 		Subtype string `json:"subtype"`
 		Title   string `json:"title"`
-	}{"rename_session", text})
+	}{"rename_session", s.Text})
 }
 
-// List implements drive.Client. The handshake holds all lists but that of the servers.
-func (c *client) List(_ context.Context, list string) error {
-	switch list {
+// list requests the servers only: the handshake holds the other lists.
+func (c *client) list(_ context.Context, s fixtures.Step) error {
+	switch s.What {
 	case "models", "commands", "account":
 		return nil
 	case "mcp":
@@ -116,7 +114,7 @@ func (c *client) List(_ context.Context, list string) error {
 			Subtype string `json:"subtype"`
 		}{"mcp_status"})
 	}
-	return c.Error("lists " + list)
+	return c.Error("lists " + s.What)
 }
 
 // Raw implements drive.Client.

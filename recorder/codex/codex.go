@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	wirecodex "github.com/turnspec/turnspec/fixtures/wire/codex"
@@ -213,19 +214,33 @@ func (c *client) startTurn(p turnParams, then func(turn string)) error {
 	return c.waitReply("turn/start", r)
 }
 
-// Steer implements drive.Client.
-func (c *client) Steer(_ context.Context, id, text string) error {
+func (c *client) steer(_ context.Context, s fixtures.Step) error {
 	if c.turn == "" {
 		return errors.New("no turn runs")
 	}
-	c.sent = append(c.sent, &message{id: id, text: text, turn: c.turn, during: c.turn})
-	_, err := c.requestRPC("turn/steer", turnParams{ThreadID: c.thread, ExpectedTurnID: c.turn, Input: []input{{Type: "text", Text: &text}}, ClientUserMessageID: id})
+	c.sent = append(c.sent, &message{id: s.ID, text: s.Text, turn: c.turn, during: c.turn})
+	_, err := c.requestRPC("turn/steer", turnParams{ThreadID: c.thread, ExpectedTurnID: c.turn, Input: []input{{Type: "text", Text: &s.Text}}, ClientUserMessageID: s.ID})
 	return err
 }
 
 type turnRef struct {
 	ThreadID string `json:"threadId"`
 	TurnID   string `json:"turnId"`
+}
+
+// Operations implements drive.Client.
+func (c *client) Operations() map[*op.Op]drive.Operation {
+	return map[*op.Op]drive.Operation{
+		op.Steer:    c.steer,
+		op.SetModel: c.set,
+		op.SetMode:  c.set,
+		op.StopTask: c.stopTask,
+		op.Revert:   c.revert,
+		op.Compact:  c.compact,
+		op.Archive:  c.archive,
+		op.Rename:   c.rename,
+		op.List:     c.list,
+	}
 }
 
 // Stop implements drive.Client.
@@ -243,13 +258,13 @@ func (c *client) Stop(context.Context) error {
 	return err
 }
 
-// StopTask implements drive.Client. It interrupts the turn of a sub-agent, or ends
+// stopTask interrupts the turn of a sub-agent, or ends
 // a command.
-func (c *client) StopTask(_ context.Context, tool string) error {
-	t := c.tools[tool]
+func (c *client) stopTask(_ context.Context, s fixtures.Step) error {
+	t := c.tools[s.ID]
 	switch {
 	case t == nil:
-		return fmt.Errorf("the wire shows no tool %s", tool)
+		return fmt.Errorf("the wire shows no tool %s", s.ID)
 	case t.agent != "":
 		a := c.agentOf(t.agent)
 		if err := c.d.Until("a turn of the sub-agent to stop", func() bool { return a.turn != "" }); err != nil {
@@ -258,7 +273,7 @@ func (c *client) StopTask(_ context.Context, tool string) error {
 		_, err := c.requestRPC("turn/interrupt", turnRef{t.agent, a.turn})
 		return err
 	case t.process == "":
-		return fmt.Errorf("tool %s has no process", tool)
+		return fmt.Errorf("tool %s has no process", s.ID)
 	}
 	_, err := c.requestRPC("thread/backgroundTerminals/terminate", struct {
 		ThreadID  string `json:"threadId"`

@@ -157,17 +157,15 @@ func threadIn(method string, result jsontext.Value) (string, error) {
 	return r.Thread.ID, nil
 }
 
-// Compact implements drive.Client.
-func (c *client) Compact(context.Context) error {
+func (c *client) compact(context.Context, fixtures.Step) error {
 	c.turn, c.past.compacting = starting, true
 	_, err := c.requestRPC("thread/compact/start", threadRef{c.thread})
 	return err
 }
 
-// Revert implements drive.Client.
-func (c *client) Revert(_ context.Context, message string) error {
-	turn := c.turnWith(message)
-	if message == fixtures.UnknownMessage {
+func (c *client) revert(_ context.Context, s fixtures.Step) error {
+	turn := c.turnWith(s.ID)
+	if s.ID == fixtures.UnknownMessage {
 		turn = fixtures.UnknownSession
 	}
 	at := slices.Index(c.past.turns, turn)
@@ -193,28 +191,25 @@ func (c *client) Revert(_ context.Context, message string) error {
 	return err
 }
 
-// Archive implements drive.Client.
-func (c *client) Archive(context.Context) error {
+func (c *client) archive(context.Context, fixtures.Step) error {
 	return c.requestSeen("thread/archive", threadRef{c.thread}, c.cfg.archived)
 }
 
-// Rename implements drive.Client.
-func (c *client) Rename(_ context.Context, text string) error {
+func (c *client) rename(_ context.Context, s fixtures.Step) error {
 	return c.requestSeen("thread/name/set", struct {
 		ThreadID string `json:"threadId"`
 		Name     string `json:"name"`
-	}{c.thread, text}, "thread/name/updated")
+	}{c.thread, s.Text}, "thread/name/updated")
 }
 
-// List implements drive.Client.
-func (c *client) List(_ context.Context, list string) error {
+func (c *client) list(_ context.Context, s fixtures.Step) error {
 	var params struct {
 		Refresh *bool `json:"refreshToken,omitempty"`
 	}
-	method := map[string]string{"models": "model/list", "mcp": "mcpServerStatus/list", "account": "account/read", "sessions": "thread/list"}[list]
-	switch list {
+	method := map[string]string{"models": "model/list", "mcp": "mcpServerStatus/list", "account": "account/read", "sessions": "thread/list"}[s.What]
+	switch s.What {
 	case "commands":
-		return c.Error("lists " + list)
+		return c.Error("lists " + s.What)
 	case "account":
 		params.Refresh = new(bool)
 	}

@@ -55,9 +55,9 @@ var sandboxTypes = map[string]string{
 	"danger-full-access": "dangerFullAccess", "workspace-write": "workspaceWrite", "read-only": "readOnly",
 }
 
-// Set implements drive.Client. Older versions have no request for it; they get
-// the change with the next turn.
-func (c *client) Set(_ context.Context, step fixtures.Step) error {
+// set changes a setting. Older versions have no request for it and get the change with the
+// next turn.
+func (c *client) set(_ context.Context, step fixtures.Step) error {
 	s, value := c.next, step.ValueFor(c.d.Runtime.Wire.Name)
 	if step.What == "model" {
 		s.Model, c.cfg.model = value, value

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
@@ -93,24 +94,15 @@ const Nowhere = "http://127.0.0.1:9"
 // error is a [Refusal].
 type Client interface {
 	// The operations are those of steps.Session. Open starts a process and
-	// opens a session in it. Set succeeds if s.Refused is set and the runtime
-	// rejects the change. Raw waits for the reply if the line is a request.
+	// opens a session in it. Raw waits for the reply if the line is a request.
 
 	Open(ctx context.Context, s fixtures.Step) error
 	Send(ctx context.Context, s fixtures.Step) error
-	Steer(ctx context.Context, id, text string) error
 	Answer(ctx context.Context, s fixtures.Step) error
-	Set(ctx context.Context, s fixtures.Step) error
 	Stop(ctx context.Context) error
-	StopAll(ctx context.Context) error
-	StopTask(ctx context.Context, tool string) error
-	Withdraw(ctx context.Context, message string) error
-	Revert(ctx context.Context, message string) error
-	Rewind(ctx context.Context, message string, dry bool) error
-	Compact(ctx context.Context) error
-	Archive(ctx context.Context) error
-	Rename(ctx context.Context, name string) error
-	List(ctx context.Context, list string) error
+	// Operations returns the optional operations of the runtime. One of a value succeeds
+	// if s.Refused is set and the runtime rejects the value.
+	Operations() map[*op.Op]Operation
 	Raw(ctx context.Context, s fixtures.Step) error
 	// Aside sends a message to a second session of the process.
 	Aside(ctx context.Context, id, text string) error
@@ -153,6 +145,9 @@ type Client interface {
 	Fence() error
 }
 
+// Operation runs the optional operation of a step.
+type Operation func(ctx context.Context, s fixtures.Step) error
+
 // Poller is a Client that writes by itself when some time has passed.
 type Poller interface {
 	// Poll writes what is due. Every wait calls it again and again.
@@ -171,45 +166,13 @@ func (u Unsupported) Error(does string) error {
 	return fmt.Errorf("%s has no request that %s: write `not on %s: REASON` in the scenario", string(u), does, string(u))
 }
 
-// Steer implements Client.
-func (u Unsupported) Steer(context.Context, string, string) error { return u.Error("steers a turn") }
-
 // Answer implements Client.
 func (u Unsupported) Answer(context.Context, fixtures.Step) error {
 	return u.Error("answers a question")
 }
 
-// Set implements Client.
-func (u Unsupported) Set(context.Context, fixtures.Step) error { return u.Error("changes a setting") }
-
-// StopAll implements Client.
-func (u Unsupported) StopAll(context.Context) error { return u.Error("removes queued messages") }
-
-// StopTask implements Client.
-func (u Unsupported) StopTask(context.Context, string) error { return u.Error("stops background work") }
-
-// Withdraw implements Client.
-func (u Unsupported) Withdraw(context.Context, string) error { return u.Error("takes a message back") }
-
-// Revert implements Client.
-func (u Unsupported) Revert(context.Context, string) error {
-	return u.Error("removes turns of a running session")
-}
-
-// Rewind implements Client.
-func (u Unsupported) Rewind(context.Context, string, bool) error { return u.Error("restores files") }
-
-// Compact implements Client.
-func (u Unsupported) Compact(context.Context) error { return u.Error("compacts a session") }
-
-// Archive implements Client.
-func (u Unsupported) Archive(context.Context) error { return u.Error("archives a session") }
-
-// Rename implements Client.
-func (u Unsupported) Rename(context.Context, string) error { return u.Error("names a session") }
-
-// List implements Client.
-func (u Unsupported) List(_ context.Context, list string) error { return u.Error("lists " + list) }
+// Operations implements Client and returns nothing.
+func (u Unsupported) Operations() map[*op.Op]Operation { return nil }
 
 // Raw implements Client.
 func (u Unsupported) Raw(context.Context, fixtures.Step) error { return u.Error("is a line") }
@@ -257,7 +220,7 @@ var errExited = errors.New("the runtime exited by itself")
 // must refuse.
 func (d *Driver) expectRefusal(s fixtures.Step, err error) error {
 	switch {
-	case !s.Refused || s.Verb == fixtures.VerbSet: // Client.Set checks it
+	case !s.Refused || s.Verb == fixtures.VerbSet: // its Operation checks it
 		return err
 	case s.Verb == fixtures.VerbOpen && errors.Is(err, errExited):
 		return nil

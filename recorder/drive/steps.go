@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/steps"
@@ -47,6 +48,13 @@ func (s session) Open(ctx context.Context, step fixtures.Step) error {
 		return errors.New("a process runs already: `close` it first")
 	}
 	return s.Client.Open(ctx, step)
+}
+
+func (s session) Do(ctx context.Context, o *op.Op, step fixtures.Step) error {
+	if run := s.Operations()[o]; run != nil {
+		return run(ctx, step)
+	}
+	return Unsupported(s.d.Runtime.Wire.Name).Error(o.Does)
 }
 
 func (s session) Raw(ctx context.Context, step fixtures.Step) error {

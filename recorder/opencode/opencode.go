@@ -20,6 +20,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/httplines"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	wireopencode "github.com/turnspec/turnspec/fixtures/wire/opencode"
@@ -283,6 +284,18 @@ func (c *client) Aside(_ context.Context, id, text string) error {
 	return c.request("POST", "/session/"+c.aside+"/prompt_async", map[string]any{"parts": []part{{Type: "text", Text: &text}}})
 }
 
+// Operations implements drive.Client.
+func (c *client) Operations() map[*op.Op]drive.Operation {
+	return map[*op.Op]drive.Operation{
+		op.SetModel: c.set,
+		op.SetMode:  c.set,
+		op.Revert:   c.revert,
+		op.Compact:  c.compact,
+		op.Rename:   c.rename,
+		op.List:     c.list,
+	}
+}
+
 // Stop implements drive.Client. It waits for the turn of a message that was sent, because
 // an idle session ignores an abort.
 func (c *client) Stop(context.Context) error {
@@ -303,9 +316,8 @@ func (c *client) awaited() bool {
 	return c.compacts || slices.ContainsFunc(c.sent, func(m *message) bool { return !m.ended })
 }
 
-// Set implements drive.Client. The model is one of the next message; rules are those of the
-// session.
-func (c *client) Set(_ context.Context, s fixtures.Step) error {
+// set changes the model of the next message, or the rules of the session.
+func (c *client) set(_ context.Context, s fixtures.Step) error {
 	if s.What == "model" {
 		c.model = s.ValueFor("opencode")
 		return nil
@@ -321,9 +333,9 @@ func (c *client) Set(_ context.Context, s fixtures.Step) error {
 	return drive.CheckRefusal(err, s.Refused)
 }
 
-// Compact implements drive.Client. The reply comes after the work, which a scenario may
-// wait for or stop.
-func (c *client) Compact(context.Context) error {
+// compact returns when the work has begun: the reply comes after the work, which a scenario
+// may wait for or stop.
+func (c *client) compact(context.Context, fixtures.Step) error {
 	provider, id := modelRef(models[0])
 	c.compacts = true
 	sent, err := c.post("POST", c.sessionPath("/summarize"), map[string]string{"providerID": provider, "modelID": id})
@@ -336,26 +348,23 @@ func (c *client) Compact(context.Context) error {
 	return sent.err
 }
 
-// Rename implements drive.Client.
-func (c *client) Rename(_ context.Context, name string) error {
-	err := c.request("PATCH", c.sessionPath(""), map[string]string{"title": name})
+func (c *client) rename(_ context.Context, s fixtures.Step) error {
+	err := c.request("PATCH", c.sessionPath(""), map[string]string{"title": s.Text})
 	return err
 }
 
-// List implements drive.Client.
-func (c *client) List(_ context.Context, list string) error {
-	path := map[string]string{"models": "/config/providers", "commands": "/command", "mcp": "/mcp", "sessions": "/session"}[list]
+func (c *client) list(_ context.Context, s fixtures.Step) error {
+	path := map[string]string{"models": "/config/providers", "commands": "/command", "mcp": "/mcp", "sessions": "/session"}[s.What]
 	if path == "" {
-		return c.Error("lists " + list)
+		return c.Error("lists " + s.What)
 	}
 	return c.request("GET", path, nil)
 }
 
-// Revert implements drive.Client.
-func (c *client) Revert(_ context.Context, id string) error {
+func (c *client) revert(_ context.Context, s fixtures.Step) error {
 	target := "msg_000000000000aaaaaaaaaaaaaa" // of a message that there is not
 	for _, m := range c.sent {
-		if m.id == id && m.wire != "" {
+		if m.id == s.ID && m.wire != "" {
 			target = m.wire
 		}
 	}

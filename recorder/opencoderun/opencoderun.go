@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
@@ -127,13 +128,21 @@ func allowAll(version string) string {
 	return "--auto"
 }
 
-// Set implements drive.Client. The next process has the model or the mode.
-func (c *client) Set(_ context.Context, s fixtures.Step) error {
+// set sets the model or the mode of the next process.
+func (c *client) set(_ context.Context, s fixtures.Step) error {
 	if s.What != "model" {
 		return c.Error("changes the mode")
 	}
 	c.model = s.ValueFor(name)
 	return nil
+}
+
+// Operations implements drive.Client.
+func (c *client) Operations() map[*op.Op]drive.Operation {
+	return map[*op.Op]drive.Operation{
+		op.SetModel: c.set,
+		op.SetMode:  c.set,
+	}
 }
 
 // Stop implements drive.Client. A process that has not begun its turn has no session yet.

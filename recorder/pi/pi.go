@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	wirepi "github.com/turnspec/turnspec/fixtures/wire/pi"
@@ -224,9 +225,22 @@ func (c *client) send(command, id, text, members string) error {
 	return err
 }
 
-// Steer implements drive.Client.
-func (c *client) Steer(_ context.Context, id, text string) error {
-	return c.send("steer", id, text, `"message":`+quote(text))
+func (c *client) steer(_ context.Context, s fixtures.Step) error {
+	return c.send("steer", s.ID, s.Text, `"message":`+quote(s.Text))
+}
+
+// Operations implements drive.Client.
+func (c *client) Operations() map[*op.Op]drive.Operation {
+	return map[*op.Op]drive.Operation{
+		op.Steer:    c.steer,
+		op.SetModel: c.set,
+		op.SetMode:  c.set,
+		op.StopAll:  c.stopAll,
+		op.Revert:   c.revert,
+		op.Compact:  c.compact,
+		op.Rename:   c.rename,
+		op.List:     c.list,
+	}
 }
 
 // Stop implements drive.Client. It waits for the turn of a message that was sent, because
@@ -244,8 +258,8 @@ func (c *client) expects() bool {
 	return slices.ContainsFunc(c.sent, func(m *message) bool { return !m.taken && !m.ended && !slices.Contains(c.queued, m.text) })
 }
 
-// StopAll implements drive.Client. The older dialect has no command for it.
-func (c *client) StopAll(ctx context.Context) error {
+// stopAll empties the queue and stops the turn. The older dialect has no command for it.
+func (c *client) stopAll(ctx context.Context, _ fixtures.Step) error {
 	if wire.CompareVersions(c.d.Version, newDialect) < 0 {
 		return c.Error("removes queued messages")
 	}
@@ -258,8 +272,7 @@ func (c *client) StopAll(ctx context.Context) error {
 	return c.Stop(ctx)
 }
 
-// Set implements drive.Client.
-func (c *client) Set(_ context.Context, s fixtures.Step) error {
+func (c *client) set(_ context.Context, s fixtures.Step) error {
 	if s.What != "model" {
 		return c.Error("changes the permission mode")
 	}
@@ -271,9 +284,9 @@ func (c *client) Set(_ context.Context, s fixtures.Step) error {
 	return drive.CheckRefusal(err, s.Refused)
 }
 
-// Compact implements drive.Client. The reply comes after the work, which a scenario may
-// wait for or stop.
-func (c *client) Compact(context.Context) error {
+// compact returns when the work has begun: the reply comes after the work, which a scenario
+// may wait for or stop.
+func (c *client) compact(context.Context, fixtures.Step) error {
 	c.began = false
 	sent, err := c.post("compact", "")
 	if err != nil {
@@ -285,25 +298,22 @@ func (c *client) Compact(context.Context) error {
 	return sent.err
 }
 
-// Rename implements drive.Client.
-func (c *client) Rename(_ context.Context, name string) error {
-	_, err := c.request("set_session_name", `"name":`+quote(name))
+func (c *client) rename(_ context.Context, s fixtures.Step) error {
+	_, err := c.request("set_session_name", `"name":`+quote(s.Text))
 	return err
 }
 
-// List implements drive.Client.
-func (c *client) List(_ context.Context, list string) error {
-	command := map[string]string{"models": "get_available_models", "commands": "get_commands"}[list]
+func (c *client) list(_ context.Context, s fixtures.Step) error {
+	command := map[string]string{"models": "get_available_models", "commands": "get_commands"}[s.What]
 	if command == "" {
-		return c.Error("lists " + list)
+		return c.Error("lists " + s.What)
 	}
 	_, err := c.request(command, "")
 	return err
 }
 
-// Revert implements drive.Client. The session goes on in a copy that ends before the
-// message.
-func (c *client) Revert(_ context.Context, id string) error {
+// revert copies the session up to the message; the copy goes on.
+func (c *client) revert(_ context.Context, s fixtures.Step) error {
 	v, err := c.request("get_fork_messages", "")
 	if err != nil {
 		return err
@@ -320,7 +330,7 @@ func (c *client) Revert(_ context.Context, id string) error {
 	entry := "00000000" // of a message that there is not
 	for _, sent := range c.sent {
 		for _, m := range list.Messages {
-			if sent.id == id && sent.text == m.Text {
+			if sent.id == s.ID && sent.text == m.Text {
 				entry = m.Entry
 			}
 		}

@@ -270,35 +270,6 @@ func (s *session) answerAfter() func(event.Event, func(event.Event)) {
 	}
 }
 
-// Steer implements adapters.Steerer where the reference does.
-func (s *session) Steer(ctx context.Context, m adapters.Message) error {
-	if st, ok := adapters.As[adapters.Steerer](s.Session); ok {
-		return st.Steer(ctx, m)
-	}
-	return adapters.ErrUnsupported
-}
-
-func (s *session) StopAll(ctx context.Context) error {
-	if st, ok := adapters.As[adapters.AllStopper](s.Session); ok {
-		return st.StopAll(ctx)
-	}
-	return adapters.ErrUnsupported
-}
-
-func (s *session) StopTask(ctx context.Context, id string) error {
-	if st, ok := adapters.As[adapters.TaskStopper](s.Session); ok {
-		return st.StopTask(ctx, id)
-	}
-	return adapters.ErrUnsupported
-}
-
-func (s *session) Withdraw(ctx context.Context, id string) error {
-	if q, ok := adapters.As[adapters.Withdrawer](s.Session); ok {
-		return q.Withdraw(ctx, id)
-	}
-	return adapters.ErrUnsupported
-}
-
 func (s *session) Close(ctx context.Context) error {
 	if s.a.BeforeClose != nil {
 		s.a.BeforeClose(s.l.last)
@@ -325,14 +296,6 @@ func (s *session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 		err = s.a.AnswerError(err)
 	}
 	return err
-}
-
-// SetModel implements adapters.ModelSetter where the reference does.
-func (s *session) SetModel(ctx context.Context, model string) error {
-	if st, ok := adapters.As[adapters.ModelSetter](s.Session); ok {
-		return st.SetModel(ctx, model)
-	}
-	return adapters.ErrUnsupported
 }
 
 // SetMode implements adapters.ModeSetter where the reference does.
