@@ -26,6 +26,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/lines"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -281,29 +282,20 @@ type Capabilities struct {
 	Runtime     string // codex, claude
 	Resume      bool
 	Fork        bool
-	Steer       bool // sessions implement Steerer
 	Permissions bool
-	SetModel    bool // sessions implement ModelSetter
-	SetMode     bool // sessions implement ModeSetter
 	Thinking    bool
 	ToolInput   bool // Options.StreamToolInput
 	ToolOutput  bool // output is streamed while a tool runs
 	Background  bool // tools may outlive their turn
 	Subagents   bool
-	StopTask    bool // sessions implement TaskStopper
-	Withdraw    bool // sessions implement Withdrawer
-	StopAll     bool // sessions implement AllStopper
 	Priority    bool // Message.Priority is honoured
 	Tools       bool // the client's own, Options.Tools
 	Hooks       bool // Options.Hooks
 	Schema      bool // Options.Schema
 	ForkAt      bool // Options.At
-	Revert      bool // sessions implement Reverter
-	Rewind      bool // sessions implement Rewinder
-	Compact     bool // sessions implement Compacter
-	Archive     bool // sessions implement Archiver; Options.Unarchive
-	Rename      bool // sessions implement Renamer
-	List        bool // sessions implement Lister
+	// Can are the optional operations: sessions implement their interfaces. With
+	// op.Archive they also honour Options.Unarchive.
+	Can op.Set
 }
 
 // Limits bound how long operations may take. A zero field means its default.

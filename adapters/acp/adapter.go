@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -34,8 +35,9 @@ type Adapter struct {
 // Capabilities implements adapters.Adapter. An agent may lack some of them.
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, SetModel: true, SetMode: true,
-		Thinking: true, ToolOutput: true, List: true,
+		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true,
+		Thinking: true, ToolOutput: true,
+		Can: op.SetOf(op.SetModel, op.SetMode, op.List),
 	}
 }
 

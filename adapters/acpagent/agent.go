@@ -15,6 +15,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // Config is what Run needs.
@@ -102,7 +103,7 @@ func modeID(mode string) string {
 
 // modeState returns the modes, of which a session is in one.
 func (a *agent) modeState(id string) *acpsdk.SessionModeState {
-	if !a.c.Adapter.Capabilities().SetMode {
+	if !a.c.Adapter.Capabilities().Can.Has(op.SetMode) {
 		return nil
 	}
 	out := &acpsdk.SessionModeState{CurrentModeId: acpsdk.SessionModeId(id)}

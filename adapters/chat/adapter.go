@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/httplines"
 	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -31,7 +32,10 @@ type Adapter struct {
 
 // Capabilities implements adapters.Adapter.
 func (Adapter) Capabilities() adapters.Capabilities {
-	return adapters.Capabilities{Runtime: runtimeName, Permissions: true, SetModel: true, SetMode: true, Thinking: true, Tools: true, ToolInput: true, Withdraw: true, StopAll: true}
+	return adapters.Capabilities{
+		Runtime: runtimeName, Permissions: true, Thinking: true, Tools: true, ToolInput: true,
+		Can: op.SetOf(op.SetModel, op.SetMode, op.StopAll, op.Withdraw),
+	}
 }
 
 // Open implements adapters.Adapter.

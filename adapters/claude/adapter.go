@@ -14,6 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -32,8 +33,8 @@ func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
 		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, Thinking: true, ToolInput: true,
 		Background: true, Subagents: true, Tools: true, Hooks: true, Schema: true,
-		ForkAt: true, Rewind: true, Compact: true, Rename: true, List: true,
-		SetModel: true, SetMode: true, StopTask: true, Withdraw: true, StopAll: true, Priority: true,
+		ForkAt: true, Priority: true,
+		Can: op.SetOf(op.SetModel, op.SetMode, op.StopAll, op.StopTask, op.Withdraw, op.Rewind, op.Compact, op.Rename, op.List),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -27,10 +28,10 @@ type Adapter struct{}
 // Capabilities implements adapters.Adapter.
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: "codex", Resume: true, Fork: true, Steer: true, Permissions: true,
+		Runtime: "codex", Resume: true, Fork: true, Permissions: true,
 		Thinking: true, ToolOutput: true, Background: true, Subagents: true,
-		ForkAt: true, Revert: true, Compact: true, Archive: true, Rename: true, List: true,
-		Tools: true, Schema: true, StopTask: true, SetModel: true, SetMode: true,
+		ForkAt: true, Tools: true, Schema: true,
+		Can: op.SetOf(op.Steer, op.SetModel, op.SetMode, op.StopTask, op.Revert, op.Compact, op.Archive, op.Rename, op.List),
 	}
 }
 

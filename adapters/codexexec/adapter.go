@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 	"github.com/turnspec/turnspec/adapters/internal/turnproc"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -29,7 +30,8 @@ func New() Adapter { return Adapter{} }
 // Capabilities implements adapters.Adapter.
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: runtimeName, Resume: true, Thinking: true, Schema: true, SetModel: true, SetMode: true, Withdraw: true, StopAll: true,
+		Runtime: runtimeName, Resume: true, Thinking: true, Schema: true,
+		Can: op.SetOf(op.SetModel, op.SetMode, op.StopAll, op.Withdraw),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/httplines"
 	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
 	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -29,8 +30,9 @@ type Adapter struct{}
 // Capabilities implements adapters.Adapter.
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, SetModel: true, SetMode: true,
-		Thinking: true, ToolOutput: true, Subagents: true, Revert: true, Compact: true, Rename: true, List: true, Schema: true,
+		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true,
+		Thinking: true, ToolOutput: true, Subagents: true, Schema: true,
+		Can: op.SetOf(op.SetModel, op.SetMode, op.Revert, op.Compact, op.Rename, op.List),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -28,8 +29,9 @@ type Adapter struct{}
 // Capabilities implements adapters.Adapter.
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: runtimeName, Resume: true, Fork: true, Steer: true, Permissions: true, SetModel: true,
-		Thinking: true, ToolInput: true, ToolOutput: true, Revert: true, Compact: true, Rename: true, List: true,
+		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true,
+		Thinking: true, ToolInput: true, ToolOutput: true,
+		Can: op.SetOf(op.Steer, op.SetModel, op.Revert, op.Compact, op.Rename, op.List),
 	}
 }
 

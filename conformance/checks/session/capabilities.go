@@ -2,9 +2,12 @@ package session
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -22,47 +25,25 @@ var Capabilities = &conformance.Check{
 type ability struct {
 	name     string
 	declared func(c *adapters.Capabilities) bool
-	act      func(a fixtures.Step) bool     // a step that needs it
+	does     func(a fixtures.Step) bool     // a step that needs it
 	shows    func(e conformance.Event) bool // an event that shows it
 }
 
 func verb(v fixtures.Verb, what ...string) func(fixtures.Step) bool {
-	return func(a fixtures.Step) bool {
-		if len(what) == 0 {
-			return a.Verb == v
-		}
-		for _, w := range what {
-			if a.Verb == v && a.What == w {
-				return true
-			}
-		}
-		return false
-	}
+	return func(a fixtures.Step) bool { return a.Verb == v && slices.Contains(what, a.What) }
 }
 
 func ofType(t event.Type) func(conformance.Event) bool {
 	return func(e conformance.Event) bool { return e.Type() == t }
 }
 
-// abilities lists those that steps or events show. If a version of a runtime does not
-// support a step, none of its recordings has that step.
+// abilities lists those that steps or events show, beside the optional operations. If a
+// version of a runtime does not support a step, none of its recordings has that step.
 var abilities = []ability{
 	{"resume", func(c *adapters.Capabilities) bool { return c.Resume }, verb(fixtures.VerbOpen, "resume"), nil},
 	{"fork", func(c *adapters.Capabilities) bool { return c.Fork }, verb(fixtures.VerbOpen, "fork"), nil},
 	{"fork at a turn", func(c *adapters.Capabilities) bool { return c.ForkAt }, forksAt, nil},
-	{"steer", func(c *adapters.Capabilities) bool { return c.Steer }, verb(fixtures.VerbSteer), nil},
-	{"set the model", func(c *adapters.Capabilities) bool { return c.SetModel }, verb(fixtures.VerbSet, "model"), nil},
-	{"set the mode", func(c *adapters.Capabilities) bool { return c.SetMode }, verb(fixtures.VerbSet, "mode"), nil},
-	{"stop a task", func(c *adapters.Capabilities) bool { return c.StopTask }, verb(fixtures.VerbStopTask), nil},
-	{"withdraw", func(c *adapters.Capabilities) bool { return c.Withdraw }, verb(fixtures.VerbWithdraw), nil},
 	{"send by priority", func(c *adapters.Capabilities) bool { return c.Priority }, verb(fixtures.VerbSend, "now", "next", "later"), nil},
-	{"revert", func(c *adapters.Capabilities) bool { return c.Revert }, verb(fixtures.VerbRevert), nil},
-	{"rewind", func(c *adapters.Capabilities) bool { return c.Rewind }, verb(fixtures.VerbRewind), nil},
-	{"compact", func(c *adapters.Capabilities) bool { return c.Compact }, verb(fixtures.VerbCompact), nil},
-	{"archive", func(c *adapters.Capabilities) bool { return c.Archive }, verb(fixtures.VerbArchive), nil},
-	{"stop all", func(c *adapters.Capabilities) bool { return c.StopAll }, verb(fixtures.VerbStop, fixtures.StopAll), nil},
-	{"rename", func(c *adapters.Capabilities) bool { return c.Rename }, verb(fixtures.VerbName), nil},
-	{"list", func(c *adapters.Capabilities) bool { return c.List }, verb(fixtures.VerbList), nil},
 	{"ask for permission", func(c *adapters.Capabilities) bool { return c.Permissions }, allowsOrDenies, ofType(event.TypePermissionRequest)},
 	{"stop a turn", func(*adapters.Capabilities) bool { return true }, verb(fixtures.VerbStop, ""), nil},
 	{"show thinking", func(c *adapters.Capabilities) bool { return c.Thinking }, nil, ofType(event.TypeThinking)},
@@ -73,6 +54,18 @@ var abilities = []ability{
 		d, ok := e.Data.(event.ToolResult)
 		return ok && d.Status == event.ToolBackgrounded
 	}},
+}
+
+// allAbilities returns the abilities and the optional operations.
+func allAbilities() []ability {
+	out := slices.Clone(abilities)
+	for _, o := range op.All() {
+		out = append(out, ability{
+			strings.ReplaceAll(o.Name, "_", " "), func(c *adapters.Capabilities) bool { return c.Can.Has(o) },
+			func(a fixtures.Step) bool { return a.Op() == o }, nil,
+		})
+	}
+	return out
 }
 
 // allowsOrDenies reports whether a step answers a question about a permission with
@@ -96,17 +89,17 @@ func judgeDeclared(t *conformance.Trial, f *conformance.Finding) {
 		return // this subject declares nothing
 	}
 	judgeOptional(t, f)
-	for _, x := range abilities {
+	for _, x := range allAbilities() {
 		declared := x.declared(t.Declared)
 		for _, a := range t.Steps {
-			if x.act == nil || !x.act(a.Step) {
+			if x.does == nil || !x.does(a.Step) {
 				continue
 			}
 			f.Asserted(1)
 			switch {
 			case !declared && a.Err == nil:
 				f.Failf("the subject declares that it cannot %s, but did", x.name)
-			case a.Step.Verb == fixtures.VerbList && errors.Is(a.Err, adapters.ErrUnsupported):
+			case a.Step.Op() == op.List && errors.Is(a.Err, adapters.ErrUnsupported):
 				// A subject may have some lists only.
 			case declared && errors.Is(a.Err, adapters.ErrUnsupported) && !errors.Is(a.Err, conformance.ErrDeclaredUnsupported):
 				f.Failf("the subject declares that it can %s, but does not: %v", x.name, a.Err)
