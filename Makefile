@@ -17,6 +17,10 @@ help: ## list the targets
 build: ## build bin/turnspec
 	$(GO) build -o bin/turnspec ./cmd/turnspec
 
+.PHONY: generate
+generate: ## write the files that are derived from Go code: schemas, types, tables, the packed corpus
+	$(GO) generate ./adapters/event ./fixtures ./conformance/plug/jsonl
+
 .PHONY: test
 test: ## run all tests that need no real runtime
 	$(GO) test ./...

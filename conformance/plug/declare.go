@@ -8,23 +8,16 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// The abilities that a program may declare. Every program supports open, send and
-// close.
+// The abilities that a program may declare beside the optional operations of package op. Every
+// program supports open, send and close.
 const (
-	CanAnswer   = "answer"    // permission requests
-	CanQuestion = "question"  // interrupts: questions to the user, plans to approve
-	CanStop     = "stop"      // a turn
-	CanSteer    = "steer"     // a message into the running turn
-	CanResume   = "resume"    // open with resume
-	CanFork     = "fork"      // open with fork
-	CanModel    = "set_model" // during a session
-	CanMode     = "set_mode"
+	CanAnswer   = "answer"   // permission requests
+	CanQuestion = "question" // interrupts: questions to the user, plans to approve
+	CanStop     = "stop"     // a turn
+	CanResume   = "resume"   // open with resume
+	CanFork     = "fork"     // open with fork
 	CanAttach   = "attach"   // files with a message
 	CanPriority = "priority" // of a message
-	CanWithdraw = "withdraw" // a queued message
-	CanStopTask = "stop_task"
-	CanRevert   = "revert"
-	CanRewind   = "rewind"
 
 	CanInstructions   = "instructions"
 	CanEffort         = "effort"
@@ -35,14 +28,10 @@ const (
 
 	CanStreamToolInput = "stream_tool_input"
 
-	CanCompact = "compact"
-	CanArchive = "archive" // and open with unarchive
-	CanRename  = "rename"
-	CanList    = "list"
-	CanMCP     = "mcp" // open with MCP servers
-	CanSchema  = "schema"
-	CanPolicy  = "policy" // open with a tool policy
-	CanLimits  = "limits" // open with limits
+	CanMCP    = "mcp" // open with MCP servers
+	CanSchema = "schema"
+	CanPolicy = "policy" // open with a tool policy
+	CanLimits = "limits" // open with limits
 
 	CanTools      = "tools"      // open with tools of the client
 	CanHooks      = "hooks"      // open with hooks of the client

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -61,7 +62,7 @@ func abilitiesOf(s *fixtures.Scenario) (out []string) {
 		{s.Components != nil, CanComponents},
 		{len(s.Tools) > 0 && s.Components == nil, CanTools},
 		{len(s.Hooks) > 0, CanHooks},
-		{slices.Contains(s.Needs, "checkpoint"), CanRewind},
+		{slices.Contains(s.Needs, "checkpoint"), op.Rewind.Name},
 		{s.Instructions != "", CanInstructions},
 		{s.Opening.Effort != "", CanEffort},
 		{s.Opening.MaxRequests > 0, CanMaxRequests},
@@ -76,29 +77,18 @@ func abilitiesOf(s *fixtures.Scenario) (out []string) {
 	return out
 }
 
-// abilityOfVerb are the abilities of the steps that need the same one always.
-var abilityOfVerb = map[fixtures.Verb]string{
-	fixtures.VerbSteer:    CanSteer,
-	fixtures.VerbStopTask: CanStopTask,
-	fixtures.VerbWithdraw: CanWithdraw,
-	fixtures.VerbRevert:   CanRevert,
-	fixtures.VerbRewind:   CanRewind,
-	fixtures.VerbCompact:  CanCompact,
-	fixtures.VerbArchive:  CanArchive,
-	fixtures.VerbName:     CanRename,
-	fixtures.VerbList:     CanList,
-	fixtures.VerbStop:     CanStop,
-}
-
 // abilitiesOfStep returns what a program must be able to do for a step.
 func abilitiesOfStep(s fixtures.Step) []string {
+	if o := s.Op(); o != nil {
+		return []string{o.Name}
+	}
 	switch {
-	case abilityOfVerb[s.Verb] != "":
-		return []string{abilityOfVerb[s.Verb]}
+	case s.Verb == fixtures.VerbStop:
+		return []string{CanStop}
 	case s.Verb == fixtures.VerbOpen && s.What == "fork":
 		return []string{CanFork}
 	case s.Verb == fixtures.VerbOpen && s.What == "unarchive":
-		return []string{CanResume, CanArchive}
+		return []string{CanResume, op.Archive.Name}
 	case s.Verb == fixtures.VerbOpen && s.What == "resume":
 		return []string{CanResume}
 	case s.Verb == fixtures.VerbSend && len(s.Files) > 0:
@@ -109,10 +99,6 @@ func abilitiesOfStep(s fixtures.Step) []string {
 		return []string{CanQuestion}
 	case s.Verb == fixtures.VerbAnswer:
 		return []string{CanAnswer}
-	case s.Verb == fixtures.VerbSet && s.What == "model":
-		return []string{CanModel}
-	case s.Verb == fixtures.VerbSet:
-		return []string{CanMode}
 	}
 	return nil
 }

@@ -8,3 +8,6 @@
 // A line that breaks the protocol ends the session with a *plug.Error, which
 // describes what to do next.
 package jsonl
+
+//go:generate go test -run TestOperations -update .
+//go:generate go test -run TestTypes -update .

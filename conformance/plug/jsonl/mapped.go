@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/internal/plain"
@@ -30,7 +31,7 @@ func newMapped(s *plug.Session, m *mapping.Mapping) *mapped {
 
 // mappedAbilities are the abilities that do not depend on the vocabulary of the events.
 var mappedAbilities = []string{
-	plug.CanStop, plug.CanModel, plug.CanMode, plug.CanList, plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanInstructions, plug.CanEffort,
+	plug.CanStop, op.SetModel.Name, op.SetMode.Name, op.List.Name, plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanInstructions, plug.CanEffort,
 	plug.CanMaxRequests, plug.CanMaxCost, plug.CanExtraDirs, plug.CanSettingSources, plug.CanLimits, plug.CanTools, plug.CanHooks,
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
@@ -23,12 +24,21 @@ const Version = 1
 //go:embed schema.json
 var Schema []byte
 
-// Abilities returns all that a hello may declare.
-func Abilities() []string { return slices.Clone(abilities) }
+// Abilities returns all that a hello may declare: the commands answer and stop, the optional
+// operations, and Options.
+func Abilities() []string {
+	out := []string{plug.CanAnswer, plug.CanStop}
+	for _, o := range op.All() {
+		out = append(out, o.Name)
+	}
+	return append(out, options...)
+}
 
-var abilities = []string{
-	plug.CanAnswer, plug.CanQuestion, plug.CanStop, plug.CanSteer, plug.CanResume, plug.CanFork, plug.CanModel, plug.CanMode, plug.CanAttach,
-	plug.CanPriority, plug.CanWithdraw, plug.CanStopTask, plug.CanRevert, plug.CanRewind, plug.CanCompact, plug.CanArchive, plug.CanRename, plug.CanList,
+// Options returns the abilities that are no commands.
+func Options() []string { return slices.Clone(options) }
+
+var options = []string{
+	plug.CanQuestion, plug.CanResume, plug.CanFork, plug.CanAttach, plug.CanPriority,
 	plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanInstructions, plug.CanEffort, plug.CanMaxRequests, plug.CanMaxCost,
 	plug.CanExtraDirs, plug.CanSettingSources, plug.CanStreamToolInput, plug.CanLimits, plug.CanTools, plug.CanHooks, plug.CanComponents,
 }
@@ -71,16 +81,14 @@ type replyError struct {
 
 // command is a line to a program. Each command uses some of the members.
 type command struct {
-	ID int    `json:"id"`
-	Do string `json:"do"`
+	ID int `json:"id"`
+	op.Call
 
-	// Of open:
+	// Of open, and the model and the mode of Call:
 	SessionID   string    `json:"session_id,omitempty"`
 	Dir         string    `json:"dir,omitempty"`
 	Command     []string  `json:"command,omitempty"`
 	Args        []string  `json:"args,omitempty"`
-	Model       string    `json:"model,omitempty"` // and of set_model
-	Mode        string    `json:"mode,omitempty"`  // and of set_mode
 	Resume      string    `json:"resume,omitempty"`
 	After       *position `json:"after,omitempty"`
 	Fork        bool      `json:"fork,omitzero"`
@@ -110,12 +118,10 @@ type command struct {
 	Hooks      []clientHook   `json:"hooks,omitempty"`
 	Components jsontext.Value `json:"components,omitzero"`
 
-	// Of send and steer, and those about a message:
-	MessageID string             `json:"message_id,omitempty"`
-	Text      *string            `json:"text,omitzero"` // and of rename; a message may be empty
-	Files     []event.Attachment `json:"files,omitempty"`
-	Priority  string             `json:"priority,omitempty"`
-	Dry       bool               `json:"dry,omitzero"` // of rewind
+	// Of send:
+	Text     *string            `json:"text,omitzero"` // replaces that of Call: a message may be empty
+	Files    []event.Attachment `json:"files,omitempty"`
+	Priority string             `json:"priority,omitempty"`
 
 	// Of answer:
 	RequestID string         `json:"request_id,omitempty"`
@@ -124,9 +130,6 @@ type command struct {
 	Input     jsontext.Value `json:"input,omitzero"`
 	Value     jsontext.Value `json:"value,omitzero"`
 	Scope     string         `json:"scope,omitempty"`
-
-	TaskID string `json:"task_id,omitempty"` // of stop_task
-	List   string `json:"list,omitempty"`    // of list
 }
 
 // String names a command in messages: "call 3 (send m1)". The id of a call is easily

@@ -213,7 +213,7 @@ func (x *session) handleHello(h *Hello) *plug.Error {
 	if h.Protocol != Version {
 		return plug.Errorf("hello: protocol is %d, this is protocol %d", h.Protocol, Version).Advise(page + " describes it")
 	}
-	if e := h.Check(x.Program.Of, "hello", "program", page, abilities); e != nil {
+	if e := h.Check(x.Program.Of, "hello", "program", page, Abilities()); e != nil {
 		return e
 	}
 	x.Mu.Lock()

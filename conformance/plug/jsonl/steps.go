@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
@@ -18,17 +19,16 @@ func (x *session) sendIfAble(ctx context.Context, ability string, c command) err
 	if err := x.hello.Require(ability); err != nil {
 		return err
 	}
-	err := x.send(ctx, &c)
-	if r, ok := errors.AsType[*plug.RefusalError](err); ok && r.Code == "unsupported" && slices.Contains(wholeAbilities, ability) {
+	return x.send(ctx, &c)
+}
+
+// contradiction returns the error of a command that the program declares for all values. It
+// contradicts the declaration if the program refuses the command as unsupported.
+func contradiction(ability string, err error) error {
+	if r, ok := errors.AsType[*plug.RefusalError](err); ok && r.Code == "unsupported" {
 		return fmt.Errorf("%s: %w: %w", ability, conformance.ErrContradictsDeclaration, err)
 	}
 	return err
-}
-
-// wholeAbilities are those that a program has for all values or not at all. For the
-// others it may support only some values, such as some modes.
-var wholeAbilities = []string{
-	plug.CanStop, plug.CanSteer, plug.CanModel, plug.CanWithdraw, plug.CanStopTask, plug.CanRevert, plug.CanCompact, plug.CanArchive, plug.CanRename,
 }
 
 // Supports implements conformance.EventSupporter.
@@ -60,7 +60,7 @@ func (x *session) TakesLimits() bool { return x.hello.Require(plug.CanLimits) ==
 // Send implements adapters.Session. A program may refuse a message while a turn
 // runs.
 func (x *session) Send(ctx context.Context, m adapters.Message) error {
-	c := command{Do: "send", MessageID: m.ID, Text: &m.Text, Files: m.Attachments, Priority: string(m.Priority)}
+	c := command{Call: op.Call{Do: "send", MessageID: m.ID}, Text: &m.Text, Files: m.Attachments, Priority: string(m.Priority)}
 	switch {
 	case len(m.Attachments) > 0:
 		return x.sendIfAble(ctx, plug.CanAttach, c)
@@ -81,20 +81,10 @@ func (x *session) Send(ctx context.Context, m adapters.Message) error {
 	return err
 }
 
-// Withdraw implements adapters.Withdrawer.
-func (x *session) Withdraw(ctx context.Context, id string) error {
-	return x.sendIfAble(ctx, plug.CanWithdraw, command{Do: "withdraw", MessageID: id})
-}
-
-// Steer implements adapters.Steerer.
-func (x *session) Steer(ctx context.Context, m adapters.Message) error {
-	return x.sendIfAble(ctx, plug.CanSteer, command{Do: "steer", MessageID: m.ID, Text: &m.Text})
-}
-
 // Answer implements adapters.Session.
 func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
 	x.noteAnswer(id)
-	c := command{Do: "answer", RequestID: id, Message: a.Message, Input: a.Input, Scope: string(a.Scope), Value: a.Value}
+	c := command{Call: op.Call{Do: "answer"}, RequestID: id, Message: a.Message, Input: a.Input, Scope: string(a.Scope), Value: a.Value}
 	if a.Value != nil {
 		return x.sendIfAble(ctx, plug.CanQuestion, c)
 	}
@@ -105,67 +95,38 @@ func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 // Stop implements adapters.Session.
 func (x *session) Stop(ctx context.Context) error {
 	x.noteStop()
-	return x.sendIfAble(ctx, plug.CanStop, command{Do: "stop"})
+	return contradiction(plug.CanStop, x.sendIfAble(ctx, plug.CanStop, command{Call: op.Call{Do: "stop"}}))
 }
 
-// StopTask implements adapters.TaskStopper.
-func (x *session) StopTask(ctx context.Context, id string) error {
-	return x.sendIfAble(ctx, plug.CanStopTask, command{Do: "stop_task", TaskID: id})
-}
-
-// SetModel implements adapters.ModelSetter.
-func (x *session) SetModel(ctx context.Context, model string) error {
-	return x.sendIfAble(ctx, plug.CanModel, command{Do: "set_model", Model: model})
-}
-
-// SetMode implements adapters.ModeSetter.
-func (x *session) SetMode(ctx context.Context, mode string) error {
-	return x.sendIfAble(ctx, plug.CanMode, command{Do: "set_mode", Mode: mode})
-}
-
-// Revert implements adapters.Reverter.
-func (x *session) Revert(ctx context.Context, messageID string) error {
-	return x.sendIfAble(ctx, plug.CanRevert, command{Do: "revert", MessageID: messageID})
-}
-
-// Rewind implements adapters.Rewinder.
-func (x *session) Rewind(ctx context.Context, messageID string, dry bool) (adapters.Rewound, error) {
-	return adapters.Rewound{}, x.sendIfAble(ctx, plug.CanRewind, command{Do: "rewind", MessageID: messageID, Dry: dry})
-}
-
-// Compact implements adapters.Compacter.
-func (x *session) Compact(ctx context.Context) error {
-	return x.sendIfAble(ctx, plug.CanCompact, command{Do: "compact"})
-}
-
-// Rename implements adapters.Renamer.
-func (x *session) Rename(ctx context.Context, name string) error {
-	return x.sendIfAble(ctx, plug.CanRename, command{Do: "rename", Text: &name})
-}
-
-// List implements adapters.Lister. A program may have some lists only.
-func (x *session) List(ctx context.Context, list adapters.List) ([]adapters.Listed, error) {
-	if err := x.hello.Require(plug.CanList); err != nil {
+// Do implements op.Doer. After a session is archived its program ends.
+func (x *session) Do(ctx context.Context, c op.Call) (any, error) {
+	o := op.Named(c.Do)
+	if o == nil {
+		return nil, adapters.ErrUnsupported
+	}
+	if err := x.hello.Require(o.Name); err != nil {
 		return nil, err
 	}
-	r, err := x.request(ctx, &command{Do: "list", List: string(list)})
+	line := command{Call: c}
+	if o.Has("text") {
+		line.Text = &c.Text
+	}
+	r, err := x.request(ctx, &line)
 	if err != nil {
-		return nil, err
+		if o.Values {
+			return nil, err
+		}
+		return nil, contradiction(o.Name, err)
+	}
+	if o == op.Archive {
+		return nil, x.closeStdin()
 	}
 	return r.Listed, nil
 }
 
-// Archive implements adapters.Archiver. It ends the session.
-func (x *session) Archive(ctx context.Context) error {
-	if err := x.sendIfAble(ctx, plug.CanArchive, command{Do: "archive"}); err != nil {
-		return err
-	}
-	return x.closeStdin()
-}
-
 // Close implements adapters.Session.
 func (x *session) Close(ctx context.Context) error {
-	if err := x.send(ctx, &command{Do: "close"}); err != nil {
+	if err := x.send(ctx, &command{Call: op.Call{Do: "close"}}); err != nil {
 		x.Abandon(plug.UnusedGrace)
 		return err
 	}

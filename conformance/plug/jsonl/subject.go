@@ -6,6 +6,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
@@ -56,8 +57,8 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 	}{
 		{o.Resume != "" && !o.Fork, plug.CanResume},
 		{o.Fork, plug.CanFork},
-		{o.Unarchive, plug.CanArchive},
-		{o.Checkpoints, plug.CanRewind},
+		{o.Unarchive, op.Archive.Name},
+		{o.Checkpoints, op.Rewind.Name},
 		{o.Instructions != "", plug.CanInstructions},
 		{o.Effort != "", plug.CanEffort},
 		{o.MaxRequests > 0, plug.CanMaxRequests},
@@ -78,7 +79,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 		}
 	}
 	c := command{
-		Do: "open", SessionID: o.SessionID, Dir: o.Dir, Command: o.Command, Args: o.Args, Model: o.Model, Mode: o.Mode,
+		Call: op.Call{Do: "open", Model: o.Model, Mode: o.Mode}, SessionID: o.SessionID, Dir: o.Dir, Command: o.Command, Args: o.Args,
 		Resume: o.Resume, Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints, Questions: o.Questions,
 		Instructions: o.Instructions, ReplaceInstructions: o.ReplaceInstructions,
 		Effort: o.Effort, MaxRequests: o.MaxRequests, MaxCost: o.MaxCost, ExtraDirs: o.ExtraDirs, SettingSources: o.SettingSources,

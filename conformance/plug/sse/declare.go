@@ -6,13 +6,14 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
 // abilities are what GET /health may declare. Every sidecar has routes for stop and
 // resume.
-var abilities = []string{plug.CanAnswer, plug.CanQuestion, plug.CanSteer, plug.CanMCP, plug.CanList, plug.CanLimits, plug.CanCursor, plug.CanOnce, plug.CanGuard, plug.CanHeartbeat, plug.CanMedia}
+var abilities = []string{plug.CanAnswer, plug.CanQuestion, op.Steer.Name, plug.CanMCP, op.List.Name, plug.CanLimits, plug.CanCursor, plug.CanOnce, plug.CanGuard, plug.CanHeartbeat, plug.CanMedia}
 
 // TakesLimits implements conformance.LimitTaker.
 func (x *session) TakesLimits() bool { return x.health.Require(plug.CanLimits) == nil }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/lines"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/internal/plain"
@@ -83,7 +84,7 @@ func (x *session) foreignProbes() (out []conformance.Probe) {
 }
 
 // foreignAbilities are the abilities that do not depend on the form of the stream.
-var foreignAbilities = []string{plug.CanMCP, plug.CanLimits, plug.CanList, plug.CanGuard}
+var foreignAbilities = []string{plug.CanMCP, plug.CanLimits, op.List.Name, plug.CanGuard}
 
 // adaptHealth limits what the server declares about events to what the vocabulary can express.
 func (x *session) adaptHealth() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/internal/plain"
@@ -103,7 +104,7 @@ func (x *session) Send(ctx context.Context, m adapters.Message) error {
 
 // Steer implements adapters.Steerer.
 func (x *session) Steer(ctx context.Context, m adapters.Message) error {
-	if err := x.health.Require(plug.CanSteer); err != nil {
+	if err := x.health.Require(op.Steer.Name); err != nil {
 		return err
 	}
 	return x.request(ctx, http.MethodPost, x.path("steer"), message{m.Text, m.ID, x.s.Of}, nil)
@@ -111,7 +112,7 @@ func (x *session) Steer(ctx context.Context, m adapters.Message) error {
 
 // List implements adapters.Lister.
 func (x *session) List(ctx context.Context, list adapters.List) ([]adapters.Listed, error) {
-	if err := x.health.Require(plug.CanList); err != nil {
+	if err := x.health.Require(op.List.Name); err != nil {
 		return nil, err
 	}
 	var out struct {

@@ -59,11 +59,13 @@ export interface Adapter {
 
   answer?: Method<"answer">;
   stop?: Method<"stop">;
+  // The optional operations:
   steer?: Method<"steer">;
   set_model?: Method<"set_model">;
   set_mode?: Method<"set_mode">;
-  withdraw?: Method<"withdraw">;
+  stop_all?: Method<"stop_all">;
   stop_task?: Method<"stop_task">;
+  withdraw?: Method<"withdraw">;
   revert?: Method<"revert">;
   rewind?: Method<"rewind">;
   compact?: Method<"compact">;

@@ -10,7 +10,7 @@ export class PlugError extends Error {
 }
 
 // Abilities that are commands; the others are declared in `can`.
-const commands = "answer stop steer set_model set_mode withdraw stop_task revert rewind compact archive rename list".split(" ");
+const commands = "answer stop steer set_model set_mode stop_all stop_task withdraw revert rewind compact archive rename list".split(" ");
 const outsideTurns = new Set(["session_ready", "session_end"]);
 
 export function plug(adapter) {

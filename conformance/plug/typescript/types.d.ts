@@ -467,14 +467,6 @@ export interface SendCommand {
   priority?: "now" | "next" | "later";
 }
 
-/** The command steer. */
-export interface SteerCommand {
-  /** The client's id of the message. */
-  message_id: string;
-  /** What the user says; of rename the name. */
-  text: string;
-}
-
 /** The command answer. */
 export interface AnswerCommand {
   /** Of a permission_request, or the interrupt_id of an interrupt. */
@@ -494,37 +486,39 @@ export interface AnswerCommand {
 /** The command stop. */
 export type StopCommand = Record<string, unknown>;
 
-/** The command close. */
-export type CloseCommand = Record<string, unknown>;
-
-/** The command compact. */
-export type CompactCommand = Record<string, unknown>;
-
-/** The command archive. */
-export type ArchiveCommand = Record<string, unknown>;
+/** The command steer. */
+export interface SteerCommand {
+  /** The client's id of the message. */
+  message_id: string;
+  /** The text of the message; of rename the name. */
+  text: string;
+}
 
 /** The command set_model. */
 export interface SetModelCommand {
-  /** The model; absent: the runtime's default. */
+  /** The runtime's name of a model. */
   model: string;
 }
 
 /** The command set_mode. */
 export interface SetModeCommand {
-  /** What the runtime is to ask before it does it. */
+  /** What the runtime must ask for. */
   mode: string;
+}
+
+/** The command stop_all. */
+export type StopAllCommand = Record<string, unknown>;
+
+/** The command stop_task. */
+export interface StopTaskCommand {
+  /** The task to stop. */
+  task_id: string;
 }
 
 /** The command withdraw. */
 export interface WithdrawCommand {
   /** The client's id of the message. */
   message_id: string;
-}
-
-/** The command stop_task. */
-export interface StopTaskCommand {
-  /** The task to end. */
-  task_id: string;
 }
 
 /** The command revert. */
@@ -537,20 +531,30 @@ export interface RevertCommand {
 export interface RewindCommand {
   /** The client's id of the message. */
   message_id: string;
-  /** Only say what would change. */
+  /** Only return what would change. */
   dry?: boolean;
 }
 
+/** The command compact. */
+export type CompactCommand = Record<string, unknown>;
+
+/** The command archive. */
+export type ArchiveCommand = Record<string, unknown>;
+
 /** The command rename. */
 export interface RenameCommand {
-  /** What the user says; of rename the name. */
+  /** The text of the message; of rename the name. */
   text: string;
 }
 
 /** The command list. */
 export interface ListCommand {
+  /** The name of the list. */
   list: "models" | "commands" | "mcp" | "account" | "sessions";
 }
+
+/** The command close. */
+export type CloseCommand = Record<string, unknown>;
 
 /** The command result. */
 export interface ResultCommand {
@@ -609,20 +613,21 @@ export interface Events {
 export interface Command {
   open: OpenCommand;
   send: SendCommand;
-  steer: SteerCommand;
   answer: AnswerCommand;
   stop: StopCommand;
-  close: CloseCommand;
-  compact: CompactCommand;
-  archive: ArchiveCommand;
+  steer: SteerCommand;
   set_model: SetModelCommand;
   set_mode: SetModeCommand;
-  withdraw: WithdrawCommand;
+  stop_all: StopAllCommand;
   stop_task: StopTaskCommand;
+  withdraw: WithdrawCommand;
   revert: RevertCommand;
   rewind: RewindCommand;
+  compact: CompactCommand;
+  archive: ArchiveCommand;
   rename: RenameCommand;
   list: ListCommand;
+  close: CloseCommand;
   result: ResultCommand;
 }
 

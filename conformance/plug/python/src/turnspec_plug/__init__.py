@@ -11,7 +11,7 @@ import traceback
 __all__ = ["Plug", "PlugError", "serve"]
 
 # Abilities that are commands; the others are declared in `can`.
-_COMMANDS = "answer stop steer set_model set_mode withdraw stop_task revert rewind compact archive rename list".split()
+_COMMANDS = "answer stop steer set_model set_mode stop_all stop_task withdraw revert rewind compact archive rename list".split()
 _OUTSIDE_TURNS = ("session_ready", "session_end")
 
 

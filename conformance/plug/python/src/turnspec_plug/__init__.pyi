@@ -13,9 +13,9 @@ _Ability = Literal["question", "resume", "fork", "attach", "priority", "mcp", "s
 
 class Plug:
     """An adapter as a subject. A subclass has a method for each command that it supports: open, send, close, and those whose
-    presence declares an ability: answer, stop, steer, set_model, set_mode, withdraw, stop_task, revert, rewind, compact,
-    archive, rename, list. Their parameters are the members of the command; a method that takes **options accepts those that
-    it does not use. list returns the entries as dictionaries: id, title, status, raw. Methods may be coroutines. Each session starts the program again."""
+    presence declares an ability:
+    answer, stop, steer, set_model, set_mode, stop_all, stop_task, withdraw, revert, rewind, compact, archive, rename, list.
+    Their parameters are the members of the command; a method that takes **options accepts those that it does not use. list returns the entries as dictionaries: id, title, status, raw. Methods may be coroutines. Each session starts the program again."""
 
     #: The runtime that the adapter wraps.
     runtime: Runtime

@@ -364,11 +364,6 @@ class SendCommand(TypedDict, total=False):
     files: List[SendCommandFiles]
     priority: Literal["now", "next", "later"]
 
-class SteerCommand(TypedDict, total=False):
-    """The command steer."""
-    message_id: Required[str]
-    text: Required[str]
-
 class AnswerCommand(TypedDict, total=False):
     """The command answer."""
     request_id: Required[str]
@@ -380,11 +375,10 @@ class AnswerCommand(TypedDict, total=False):
 
 StopCommand = Dict[str, Any]
 
-CloseCommand = Dict[str, Any]
-
-CompactCommand = Dict[str, Any]
-
-ArchiveCommand = Dict[str, Any]
+class SteerCommand(TypedDict, total=False):
+    """The command steer."""
+    message_id: Required[str]
+    text: Required[str]
 
 class SetModelCommand(TypedDict, total=False):
     """The command set_model."""
@@ -394,13 +388,15 @@ class SetModeCommand(TypedDict, total=False):
     """The command set_mode."""
     mode: Required[str]
 
-class WithdrawCommand(TypedDict, total=False):
-    """The command withdraw."""
-    message_id: Required[str]
+StopAllCommand = Dict[str, Any]
 
 class StopTaskCommand(TypedDict, total=False):
     """The command stop_task."""
     task_id: Required[str]
+
+class WithdrawCommand(TypedDict, total=False):
+    """The command withdraw."""
+    message_id: Required[str]
 
 class RevertCommand(TypedDict, total=False):
     """The command revert."""
@@ -411,6 +407,10 @@ class RewindCommand(TypedDict, total=False):
     message_id: Required[str]
     dry: bool
 
+CompactCommand = Dict[str, Any]
+
+ArchiveCommand = Dict[str, Any]
+
 class RenameCommand(TypedDict, total=False):
     """The command rename."""
     text: Required[str]
@@ -418,6 +418,8 @@ class RenameCommand(TypedDict, total=False):
 class ListCommand(TypedDict, total=False):
     """The command list."""
     list: Required[Literal["models", "commands", "mcp", "account", "sessions"]]
+
+CloseCommand = Dict[str, Any]
 
 class ResultCommandContent(TypedDict, total=False):
     text: str

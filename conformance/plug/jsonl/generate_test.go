@@ -1,0 +1,213 @@
+package jsonl_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters/op"
+	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+)
+
+// TestOperations compares what the rows of package op determine with the files that hold it: the
+// commands and the abilities in the schema, the table of PROTOCOL.md, and the methods of
+// the plugs.
+func TestOperations(t *testing.T) {
+	for _, f := range []struct {
+		file string
+		with func(t *testing.T, text string) string
+	}{
+		{"schema.json", schemaWithOperations},
+		{"PROTOCOL.md", func(t *testing.T, text string) string {
+			return between(t, text, "| stop | | stop | stop the running turn; if there is none, do nothing |\n", "| close |", operationTable())
+		}},
+		{"../typescript/index.d.ts", func(t *testing.T, text string) string {
+			text = between(t, text, "  // The optional operations:\n", "}\n", operationMethods())
+			return between(t, text, "  can?: (", ")[];", strings.Join(quotedAll(jsonl.Options()), " | "))
+		}},
+		{"../typescript/index.js", func(t *testing.T, text string) string {
+			return between(t, text, "const commands = \"", "\"", strings.Join(commandNames(), " "))
+		}},
+		{"../python/src/turnspec_plug/__init__.py", func(t *testing.T, text string) string {
+			return between(t, text, "_COMMANDS = \"", "\"", strings.Join(commandNames(), " "))
+		}},
+		{"../python/src/turnspec_plug/__init__.pyi", func(t *testing.T, text string) string {
+			text = between(t, text, "presence declares an ability:\n    ", ".\n", strings.Join(commandNames(), ", "))
+			return between(t, text, "_Ability = Literal[", "]", strings.Join(quotedAll(jsonl.Options()), ", "))
+		}},
+	} {
+		t.Run(f.file, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			have, err := os.ReadFile(f.file)
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			want := f.with(t, string(have))
+			if *update {
+				g.Expect(os.WriteFile(f.file, []byte(want), 0o644)).To(gomega.Succeed())
+				return
+			}
+			g.Expect(string(have)).To(gomega.Equal(want), "make generate writes it")
+		})
+	}
+}
+
+// between replaces what is between two marks: the first begin, and the end that follows it.
+func between(t *testing.T, text, begin, end, with string) string {
+	t.Helper()
+	head, rest, ok := strings.Cut(text, begin)
+	if !ok {
+		t.Fatalf("the file has no %q", begin)
+	}
+	_, tail, ok := strings.Cut(rest, end)
+	if !ok {
+		t.Fatalf("the file has no %q after %q", end, begin)
+	}
+	return head + begin + with + end + tail
+}
+
+// commandNames are the abilities that are commands.
+func commandNames() []string {
+	out := []string{"answer", "stop"}
+	for _, o := range op.All() {
+		out = append(out, o.Name)
+	}
+	return out
+}
+
+func quotedAll(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = fmt.Sprintf("%q", name)
+	}
+	return out
+}
+
+func operationTable() string {
+	var b strings.Builder
+	for _, o := range op.All() {
+		with := strings.Join(o.Members, ", ")
+		for _, m := range o.Members {
+			if isFlag(m) {
+				with = strings.ReplaceAll(with, m, m+"?")
+			}
+		}
+		if o.Args == op.Word {
+			with += ": " + strings.Join(o.Words, ", ")
+		}
+		does := o.Does
+		if o.Values {
+			does += "; *some values*"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", o.Name, with, o.Name, does)
+	}
+	return b.String()
+}
+
+// operationMethods are the optional methods of an adapter in TypeScript.
+func operationMethods() string {
+	var b strings.Builder
+	for _, o := range op.All() {
+		method := fmt.Sprintf("Method<%q>", o.Name)
+		if o == op.List {
+			fmt.Fprintln(&b, "  /** Returns the entries of a list. For one that the runtime does not have it throws a PlugError with the code `unsupported`. */")
+			method = "(command: Command[\"list\"]) => Listed[] | Promise<Listed[]>"
+		}
+		fmt.Fprintf(&b, "  %s?: %s;\n", o.Name, method)
+	}
+	return b.String()
+}
+
+// callMember returns the field of op.Call with a JSON name.
+func callMember(name string) reflect.StructField {
+	call := reflect.TypeFor[op.Call]()
+	for i := range call.NumField() {
+		if member, _, _ := strings.Cut(call.Field(i).Tag.Get("json"), ","); member == name {
+			return call.Field(i)
+		}
+	}
+	panic("op.Call has no member " + name)
+}
+
+// isFlag reports whether a member of op.Call is a boolean, which a command may leave out.
+func isFlag(member string) bool { return callMember(member).Type.Kind() == reflect.Bool }
+
+// commandSchema returns the schema of the command of an operation.
+func commandSchema(o *op.Op) string {
+	required := []string{"id", "do"}
+	properties := fmt.Sprintf(`"id":{"type":"integer","minimum":1},"do":{"const":%q}`, o.Name)
+	for _, m := range o.Members {
+		typ := `"type":"string"`
+		switch {
+		case isFlag(m):
+			typ = `"type":"boolean"`
+		case o.Args == op.Word:
+			typ = `"enum":[` + strings.Join(quotedAll(o.Words), ",") + "]"
+		}
+		properties += fmt.Sprintf(`,%q:{"description":%q,%s}`, m, callMember(m).Tag.Get("doc"), typ)
+		if !isFlag(m) {
+			required = append(required, m)
+		}
+	}
+	return fmt.Sprintf(`{"title":%q,"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}`,
+		o.Name, properties, strings.Join(quotedAll(required), ","))
+}
+
+// schemaWithOperations returns the schema with the commands of the operations behind stop, and
+// all abilities.
+func schemaWithOperations(t *testing.T, text string) string {
+	t.Helper()
+	var commands []jsontext.Value
+	if err := json.Unmarshal(valueAt(t, text, "/$defs/command/oneOf"), &commands); err != nil {
+		t.Fatal(err)
+	}
+	title := func(v jsontext.Value) string {
+		var n node
+		if err := json.Unmarshal(bytes.ReplaceAll(v, []byte(`"const": 1`), []byte(`"const": "1"`)), &n); err != nil {
+			t.Fatal(err)
+		}
+		return n.Title
+	}
+	commands = slices.DeleteFunc(commands, func(v jsontext.Value) bool { return op.Named(title(v)) != nil })
+	var all []string
+	for _, v := range commands {
+		all = append(all, string(v))
+		if title(v) == "stop" {
+			for _, o := range op.All() {
+				all = append(all, commandSchema(o))
+			}
+		}
+	}
+	text = strings.Replace(text, string(valueAt(t, text, "/$defs/command/oneOf")), "["+strings.Join(all, ",")+"]", 1)
+	abilities := valueAt(t, text, "/$defs/message/properties/hello/properties/can/items/enum")
+	text = strings.Replace(text, string(abilities), "["+strings.Join(quotedAll(jsonl.Abilities()), ",")+"]", 1)
+	out := jsontext.Value(text)
+	if err := out.Indent(jsontext.WithIndent(" ")); err != nil {
+		t.Fatal(err)
+	}
+	return string(out) + "\n"
+}
+
+// valueAt returns the value at a place of a JSON text, as it is written.
+func valueAt(t *testing.T, text string, at jsontext.Pointer) jsontext.Value {
+	t.Helper()
+	d := jsontext.NewDecoder(strings.NewReader(text))
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			t.Fatalf("%s: %v", at, err)
+		}
+		if d.StackPointer() == at && d.PeekKind() != '}' && d.PeekKind() != ']' {
+			v, err := d.ReadValue()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v.Clone()
+		}
+	}
+}
