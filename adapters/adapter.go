@@ -105,8 +105,9 @@ type Rewinder interface {
 // Rewound holds the changes of a rewind. Some runtimes report them only for a dry
 // run.
 type Rewound struct {
-	Files                 []string
-	Insertions, Deletions int
+	Files      []string `json:"files,omitempty"`
+	Insertions int      `json:"insertions,omitzero"`
+	Deletions  int      `json:"deletions,omitzero"`
 }
 
 // Compacter is a Session whose history can be summarized on request. Compact

@@ -16,6 +16,7 @@ package op
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -200,6 +201,19 @@ func (o *Op) CallOf(what, id, text string) Call {
 
 // Has reports whether the operation uses a member of Call, given by its JSON name.
 func (o *Op) Has(member string) bool { return slices.Contains(o.Members, member) }
+
+// Missing returns the JSON name of a member that the operation needs and that the call lacks, or
+// "". A call may lack flags, such as dry.
+func (o *Op) Missing(c Call) string {
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if o.Has(name) && v.Field(i).IsZero() && v.Field(i).Kind() != reflect.Bool {
+			return name
+		}
+	}
+	return ""
+}
 
 // Set holds the names of operations.
 type Set []string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/runner/message"
 )
 
@@ -96,21 +97,30 @@ func (r *runner) inputEnded() {
 }
 
 func (r *runner) handleSetModel(c command) {
-	s, ok := adapters.As[adapters.ModelSetter](r.session)
-	if !ok {
-		r.refuse(c.Type, adapters.ErrUnsupported)
-		return
-	}
-	r.do(c.Type, func(ctx context.Context) error { return s.SetModel(ctx, c.Model) }, nil)
+	r.doOperation(c.Type, op.Call{Do: op.SetModel.Name, Model: c.Model}, nil)
 }
 
 func (r *runner) handleSetMode(c command) {
-	s, ok := adapters.As[adapters.ModeSetter](r.session)
-	if !ok {
-		r.refuse(c.Type, adapters.ErrUnsupported)
+	r.doOperation(c.Type, op.Call{Do: op.SetMode.Name, Mode: message.Mode(c.Mode)}, nil)
+}
+
+// doOperation runs an optional operation after those before it, and then calls done with its
+// result, unless it failed.
+func (r *runner) doOperation(typ string, c op.Call, done func(result any)) {
+	if !adapters.CanDo(r.session, c.Do) {
+		r.refuse(typ, adapters.ErrUnsupported)
 		return
 	}
-	r.do(c.Type, func(ctx context.Context) error { return s.SetMode(ctx, message.Mode(c.Mode)) }, nil)
+	var result any
+	do := func(ctx context.Context) (err error) {
+		result, err = adapters.Do(ctx, r.session, c)
+		return err
+	}
+	r.do(typ, do, func(err error) {
+		if err == nil && done != nil {
+			done(result)
+		}
+	})
 }
 
 func (r *runner) handlePermission(c command) {
@@ -130,18 +140,8 @@ func (r *runner) handlePlan(c command) {
 }
 
 func (r *runner) handleRewind(c command) {
-	s, ok := adapters.As[adapters.Rewinder](r.session)
-	if !ok {
-		r.refuse(c.Type, adapters.ErrUnsupported)
-		return
-	}
-	var changes adapters.Rewound
-	rewind := func(ctx context.Context) (err error) {
-		changes, err = s.Rewind(ctx, c.CheckpointID, c.DryRun)
-		return err
-	}
-	r.do(c.Type, rewind, func(err error) {
-		if err == nil && c.DryRun { // the event checkpoint reports any other
+	r.doOperation(c.Type, op.Call{Do: op.Rewind.Name, MessageID: c.CheckpointID, Dry: c.DryRun}, func(result any) {
+		if changes, ok := result.(adapters.Rewound); ok && c.DryRun { // the event checkpoint reports any other
 			r.write(message.FilesRewound{CheckpointID: c.CheckpointID, Files: changes.Files, Insertions: changes.Insertions, Deletions: changes.Deletions, DryRun: true})
 		}
 	})
@@ -149,14 +149,14 @@ func (r *runner) handleRewind(c command) {
 
 // handleList requests a list. A turn that runs does not delay it.
 func (r *runner) handleList(c command) {
-	s, ok := adapters.As[adapters.Lister](r.session)
-	if !ok {
+	if !adapters.CanDo(r.session, op.List.Name) {
 		r.refuse(c.Type, adapters.ErrUnsupported)
 		return
 	}
 	r.doNow(c.Type, func(ctx context.Context) error {
-		list, err := s.List(ctx, listsOf[c.Type])
+		result, err := adapters.Do(ctx, r.session, op.Call{Do: op.List.Name, List: string(listsOf[c.Type])})
 		if err == nil {
+			list, _ := result.([]adapters.Listed)
 			r.later(func() { r.write(message.Listing{Request: c.Type, Entries: append([]adapters.Listed{}, list...)}) })
 		}
 		return err

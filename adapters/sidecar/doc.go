@@ -15,6 +15,7 @@
 //	DELETE /sessions/{id}                   end the session; its log stays
 //	POST   /sessions/{id}/message           message, message_id?, seen?: begin a turn
 //	POST   /sessions/{id}/steer             message, message_id?: add to the running turn
+//	POST   /sessions/{id}/do                an optional operation, such as {"do":"withdraw","message_id":"m1"}: see Operations
 //	POST   /sessions/{id}/stop              stop the running turn
 //	POST   /sessions/{id}/permission/{of}   decision, message?, input?, scope?
 //	POST   /sessions/{id}/interrupt/{of}    value
@@ -74,6 +75,14 @@
 // "repeated":true. A message without one is refused with 409 while a turn runs, because
 // it could be a repetition. With seen, the last seq that the client knew, the message is
 // refused with 409 if a turn began after it.
+//
+// # Operations
+//
+// The body of the route do is an op.Call: its do names one of the rows of package op, its other
+// members are those of the row. The answer is {"ok":true}, with result if the operation returns
+// one: {"do":"list","list":"models"} returns the entries. Steer is answered as a message. An
+// operation that the runtime does not have is refused as the adapter refuses it, with the code
+// unsupported.
 //
 // # Media
 //

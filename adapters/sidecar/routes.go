@@ -19,6 +19,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/page"
 )
 
@@ -42,6 +43,7 @@ func (s *Server) routes() http.Handler {
 		"GET /sessions/{id}/view":             s.view,
 		"POST /sessions/{id}/message":         s.message,
 		"POST /sessions/{id}/steer":           s.steer,
+		"POST /sessions/{id}/do":              s.operate,
 		"POST /sessions/{id}/stop":            s.stop,
 		"POST /sessions/{id}/permission/{of}": s.permission,
 		"POST /sessions/{id}/interrupt/{of}":  s.interrupt,
@@ -287,20 +289,6 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) message(w http.ResponseWriter, r *http.Request) error {
-	return s.sendMessage(w, r, func(h *hosted) (func(context.Context, adapters.Message) error, error) { return h.session.Send, nil })
-}
-
-func (s *Server) steer(w http.ResponseWriter, r *http.Request) error {
-	return s.sendMessage(w, r, func(h *hosted) (func(context.Context, adapters.Message) error, error) {
-		steerer, can := adapters.As[adapters.Steerer](h.session)
-		if !can {
-			return nil, adapters.ErrUnsupported
-		}
-		return steerer.Steer, nil
-	})
-}
-
-func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, by func(*hosted) (func(context.Context, adapters.Message) error, error)) error {
 	h, err := s.of(r)
 	if err != nil {
 		return err
@@ -309,12 +297,32 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, by func(*ho
 	if err := readBody(r, &m); err != nil {
 		return err
 	}
-	if m.Message == "" && len(m.Attachments) == 0 {
-		return refuse(http.StatusBadRequest, CodeInvalid, "the message is empty")
-	}
-	send, err := by(h)
+	return s.sendMessage(w, r, h, m, h.session.Send)
+}
+
+func (s *Server) steer(w http.ResponseWriter, r *http.Request) error {
+	h, err := s.of(r)
 	if err != nil {
 		return err
+	}
+	var m message
+	if err := readBody(r, &m); err != nil {
+		return err
+	}
+	return s.sendMessage(w, r, h, m, h.sendBy(op.Steer))
+}
+
+// sendBy returns a function that sends a message by an operation: steer.
+func (h *hosted) sendBy(o *op.Op) func(context.Context, adapters.Message) error {
+	return func(ctx context.Context, m adapters.Message) error {
+		_, err := adapters.Do(ctx, h.session, op.Call{Do: o.Name, MessageID: m.ID, Text: m.Text})
+		return err
+	}
+}
+
+func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, h *hosted, m message, send func(context.Context, adapters.Message) error) error {
+	if m.Message == "" && len(m.Attachments) == 0 {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the message is empty")
 	}
 	at := h.state().LastSeq
 	id, repeated, err := h.send(context.WithoutCancel(r.Context()), m, send)
@@ -330,19 +338,53 @@ func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, by func(*ho
 	return nil
 }
 
+// operate runs an optional operation. One that sends a message, such as steer, is answered as
+// that message.
+func (s *Server) operate(w http.ResponseWriter, r *http.Request) error {
+	h, err := s.of(r)
+	if err != nil {
+		return err
+	}
+	var c op.Call
+	if err := readBody(r, &c); err != nil {
+		return err
+	}
+	o := op.Named(c.Do)
+	if o == nil {
+		var names []string
+		for _, o := range op.All() {
+			names = append(names, o.Name)
+		}
+		return refuse(http.StatusBadRequest, CodeInvalid, "do is %q: it must be one of %s", c.Do, strings.Join(names, ", "))
+	}
+	if o.Args == op.MessageText {
+		return s.sendMessage(w, r, h, message{MessageID: c.MessageID, Message: c.Text}, h.sendBy(o))
+	}
+	if member := o.Missing(c); member != "" {
+		return refuse(http.StatusBadRequest, CodeInvalid, "%s: %s is missing", c.Do, member)
+	}
+	result, err := adapters.Do(context.WithoutCancel(r.Context()), h.session, c)
+	if err != nil {
+		return err
+	}
+	out := map[string]any{"ok": true}
+	if result != nil {
+		out["result"] = result
+	}
+	answer(w, http.StatusAccepted, out)
+	return nil
+}
+
 func (s *Server) listOf(w http.ResponseWriter, r *http.Request) error {
 	h, err := s.of(r)
 	if err != nil {
 		return err
 	}
-	lister, can := adapters.As[adapters.Lister](h.session)
-	if !can {
-		return adapters.ErrUnsupported
-	}
-	list, err := lister.List(r.Context(), adapters.List(r.PathValue("list")))
+	result, err := adapters.Do(r.Context(), h.session, op.Call{Do: op.List.Name, List: r.PathValue("list")})
 	if err != nil {
 		return err
 	}
+	list, _ := result.([]adapters.Listed)
 	answer(w, http.StatusOK, map[string]any{"listed": append([]adapters.Listed{}, list...)})
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 )
 
@@ -75,7 +76,7 @@ func (b *bridge) run() {
 		}
 		if c.Do == "result" {
 			b.mu.Lock()
-			result := b.results[c.Call]
+			result := b.results[c.Of]
 			b.mu.Unlock()
 			result <- &c
 			continue
@@ -120,14 +121,12 @@ func (b *bridge) run() {
 
 // command is a line to a program, as its author would declare it.
 type command struct {
-	ID        int
-	Do        string
+	ID int
+	op.Call
 	SessionID string `json:"session_id"`
 	Dir       string
 	Command   []string
 	Args      []string
-	Model     string
-	Mode      string
 	Resume    string
 	After     event.Position
 	Fork      bool
@@ -141,8 +140,8 @@ type command struct {
 
 	StreamToolInput bool `json:"stream_tool_input"`
 
-	Checkpoints, Questions, Dry bool
-	MCP                         []struct {
+	Checkpoints, Questions bool
+	MCP                    []struct {
 		Name, Command, Type, URL string
 		Args                     []string
 		Env, Headers             map[string]string
@@ -159,7 +158,7 @@ type command struct {
 		Timeout        float64 `json:"timeout_s"`
 	}
 
-	Call    string // of result
+	Of      string `json:"call"` // of result: the id of the call
 	Content []struct {
 		Text  string
 		Image []byte
@@ -169,8 +168,6 @@ type command struct {
 	Output  jsontext.Value
 	Error   string
 
-	MessageID string `json:"message_id"`
-	Text      string
 	Files     []event.Attachment
 	Priority  string
 	RequestID string `json:"request_id"`
@@ -179,8 +176,6 @@ type command struct {
 	Input     jsontext.Value
 	Value     jsontext.Value
 	Scope     string
-	TaskID    string `json:"task_id"`
-	List      string
 
 	listed []adapters.Listed // the result of list
 }
@@ -199,8 +194,6 @@ func (b *bridge) do(c *command) error {
 	switch c.Do {
 	case "send":
 		return s.Send(ctx, adapters.Message{ID: c.MessageID, Text: c.Text, Attachments: c.Files, Priority: adapters.Priority(c.Priority)})
-	case "steer":
-		return ability[adapters.Steerer](s).Steer(ctx, adapters.Message{ID: c.MessageID, Text: c.Text})
 	case "answer":
 		return s.Answer(ctx, c.RequestID, adapters.Answer{
 			Decision: event.Decision(c.Decision), Value: c.Value, Input: c.Input, Message: c.Message, Scope: adapters.Scope(c.Scope),
@@ -211,38 +204,10 @@ func (b *bridge) do(c *command) error {
 		err := s.Close(ctx)
 		b.seen.Wait()
 		return err
-	case "set_model":
-		return ability[adapters.ModelSetter](s).SetModel(ctx, c.Model)
-	case "set_mode":
-		return ability[adapters.ModeSetter](s).SetMode(ctx, c.Mode)
-	case "withdraw":
-		return ability[adapters.Withdrawer](s).Withdraw(ctx, c.MessageID)
-	case "stop_task":
-		return ability[adapters.TaskStopper](s).StopTask(ctx, c.TaskID)
-	case "revert":
-		return ability[adapters.Reverter](s).Revert(ctx, c.MessageID)
-	case "rewind":
-		_, err := ability[adapters.Rewinder](s).Rewind(ctx, c.MessageID, c.Dry)
-		return err
-	case "compact":
-		return ability[adapters.Compacter](s).Compact(ctx)
-	case "archive":
-		return ability[adapters.Archiver](s).Archive(ctx)
-	case "list":
-		var err error
-		c.listed, err = ability[adapters.Lister](s).List(ctx, adapters.List(c.List))
-		return err
-	case "rename":
-		return ability[adapters.Renamer](s).Rename(ctx, c.Text)
 	}
-	return adapters.ErrUnsupported
-}
-
-// ability returns an ability of the session. The reference adapters have all of them
-// by type.
-func ability[T any](s adapters.Session) T {
-	t, _ := adapters.As[T](s)
-	return t
+	result, err := adapters.Do(ctx, s, c.Call)
+	c.listed, _ = result.([]adapters.Listed)
+	return err
 }
 
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
