@@ -123,13 +123,13 @@ func aboutMessage(_, id, _ string) Call  { return Call{MessageID: id} }
 // and the body of the server's route do.
 type Call struct {
 	Do        string `json:"do"` // the name of the operation
-	MessageID string `json:"message_id,omitzero" doc:"The client's id of the message."`
-	TaskID    string `json:"task_id,omitzero" doc:"The task to stop."`
-	Text      string `json:"text,omitzero" doc:"The text of the message; of rename the name."`
-	Model     string `json:"model,omitzero" doc:"The runtime's name of a model."`
-	Mode      string `json:"mode,omitzero" doc:"What the runtime must ask for."`
-	List      string `json:"list,omitzero" doc:"The name of the list."`
-	Dry       bool   `json:"dry,omitzero" doc:"Only return what would change."`
+	MessageID string `doc:"The client's id of the message."              json:"message_id,omitzero"`
+	TaskID    string `doc:"The task to stop."                            json:"task_id,omitzero"`
+	Text      string `doc:"The text of the message; of rename the name." json:"text,omitzero"`
+	Model     string `doc:"The runtime's name of a model."               json:"model,omitzero"`
+	Mode      string `doc:"What the runtime must ask for."               json:"mode,omitzero"`
+	List      string `doc:"The name of the list."                        json:"list,omitzero"`
+	Dry       bool   `doc:"Only return what would change."               json:"dry,omitzero"`
 }
 
 // Doer is a session that runs operations by their names, such as one that passes them to

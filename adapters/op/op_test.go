@@ -63,12 +63,12 @@ func TestMembers(t *testing.T) {
 		}
 	}
 	call := reflect.TypeFor[op.Call]()
-	for i := range call.NumField() {
-		name, _, _ := strings.Cut(call.Field(i).Tag.Get("json"), ",")
+	for field := range call.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if !used[name] {
 			t.Errorf("no row has the member %s", name)
 		}
-		if name != "do" && call.Field(i).Tag.Get("doc") == "" {
+		if name != "do" && field.Tag.Get("doc") == "" {
 			t.Errorf("the member %s has no description", name)
 		}
 		delete(used, name)

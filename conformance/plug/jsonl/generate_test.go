@@ -26,23 +26,11 @@ func TestOperations(t *testing.T) {
 		with func(t *testing.T, text string) string
 	}{
 		{"schema.json", schemaWithOperations},
-		{"PROTOCOL.md", func(t *testing.T, text string) string {
-			return between(t, text, "| stop | | stop | stop the running turn; if there is none, do nothing |\n", "| close |", operationTable())
-		}},
-		{"../typescript/index.d.ts", func(t *testing.T, text string) string {
-			text = between(t, text, "  // The optional operations:\n", "}\n", operationMethods())
-			return between(t, text, "  can?: (", ")[];", strings.Join(quotedAll(jsonl.Options()), " | "))
-		}},
-		{"../typescript/index.js", func(t *testing.T, text string) string {
-			return between(t, text, "const commands = \"", "\"", strings.Join(commandNames(), " "))
-		}},
-		{"../python/src/turnspec_plug/__init__.py", func(t *testing.T, text string) string {
-			return between(t, text, "_COMMANDS = \"", "\"", strings.Join(commandNames(), " "))
-		}},
-		{"../python/src/turnspec_plug/__init__.pyi", func(t *testing.T, text string) string {
-			text = between(t, text, "presence declares an ability:\n    ", ".\n", strings.Join(commandNames(), ", "))
-			return between(t, text, "_Ability = Literal[", "]", strings.Join(quotedAll(jsonl.Options()), ", "))
-		}},
+		{"PROTOCOL.md", pageWithOperations},
+		{"../typescript/index.d.ts", typesWithOperations},
+		{"../typescript/index.js", scriptWithOperations},
+		{"../python/src/turnspec_plug/__init__.py", scriptWithOperations},
+		{"../python/src/turnspec_plug/__init__.pyi", stubWithOperations},
 	} {
 		t.Run(f.file, func(t *testing.T) {
 			g := gomega.NewWithT(t)
@@ -56,6 +44,32 @@ func TestOperations(t *testing.T) {
 			g.Expect(string(have)).To(gomega.Equal(want), "make generate writes it")
 		})
 	}
+}
+
+func pageWithOperations(t *testing.T, text string) string {
+	t.Helper()
+	return between(t, text, "| stop | | stop | stop the running turn; if there is none, do nothing |\n", "| close |", operationTable())
+}
+
+func typesWithOperations(t *testing.T, text string) string {
+	t.Helper()
+	text = between(t, text, "  // The optional operations:\n", "}\n", operationMethods())
+	return between(t, text, "  can?: (", ")[];", strings.Join(quotedAll(jsonl.Options()), " | "))
+}
+
+func scriptWithOperations(t *testing.T, text string) string {
+	t.Helper()
+	begin := "const commands = \""
+	if !strings.Contains(text, begin) {
+		begin = "_COMMANDS = \""
+	}
+	return between(t, text, begin, "\"", strings.Join(commandNames(), " "))
+}
+
+func stubWithOperations(t *testing.T, text string) string {
+	t.Helper()
+	text = between(t, text, "presence declares an ability:\n    ", ".\n", strings.Join(commandNames(), ", "))
+	return between(t, text, "_Ability = Literal[", "]", strings.Join(quotedAll(jsonl.Options()), ", "))
 }
 
 // between replaces what is between two marks: the first begin, and the end that follows it.
@@ -127,9 +141,9 @@ func operationMethods() string {
 // callMember returns the field of op.Call with a JSON name.
 func callMember(name string) reflect.StructField {
 	call := reflect.TypeFor[op.Call]()
-	for i := range call.NumField() {
-		if member, _, _ := strings.Cut(call.Field(i).Tag.Get("json"), ","); member == name {
-			return call.Field(i)
+	for field := range call.Fields() {
+		if member, _, _ := strings.Cut(field.Tag.Get("json"), ","); member == name {
+			return field
 		}
 	}
 	panic("op.Call has no member " + name)
