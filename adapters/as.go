@@ -23,6 +23,9 @@ package adapters
 // ErrUnsupported, and As does not look further. So a caller handles both: a false
 // from As and an ErrUnsupported from the call.
 //
+// A session may also run the optional operations by their names, as op.Doer. As does not find
+// those; Do finds both.
+//
 // As returns the zero T and false if s is nil, or if an Unwrap returns nil before
 // a match. A type assertion on a session does not unwrap: use As.
 func As[T any](s Session) (T, bool) {

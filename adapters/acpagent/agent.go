@@ -248,15 +248,14 @@ func (a *agent) SetSessionMode(ctx context.Context, p acpsdk.SetSessionModeReque
 		return acpsdk.SetSessionModeResponse{}, err
 	}
 	i := slices.IndexFunc(modes, func(m struct{ id, mode, name string }) bool { return m.id == string(p.ModeId) })
-	setter, can := adapters.As[adapters.ModeSetter](s.Session)
-	if i < 0 || !can {
+	if i < 0 || !adapters.CanDo(s.Session, op.SetMode.Name) {
 		return acpsdk.SetSessionModeResponse{}, acpsdk.NewInvalidParams(map[string]any{"error": "there is no mode " + string(p.ModeId)})
 	}
 	s.mu.Lock()
 	before := s.translator.mode
 	s.translator.mode = modes[i].id
 	s.mu.Unlock()
-	if err := setter.SetMode(ctx, modes[i].mode); err != nil {
+	if _, err := adapters.Do(ctx, s.Session, op.Call{Do: op.SetMode.Name, Mode: modes[i].mode}); err != nil {
 		s.mu.Lock()
 		s.translator.mode = before
 		s.mu.Unlock()

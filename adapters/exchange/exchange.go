@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/interleave"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // maxUnread is how many events of the receiver may wait for the sender's stream. Beyond it,
@@ -277,9 +278,8 @@ func (x *exchange) stopReceiver() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
 	defer cancel()
 	if x.receiver.withdraw(x.request) {
-		if w, can := adapters.As[adapters.Withdrawer](x.receiver.Session); can {
-			_ = w.Withdraw(ctx, x.request.id) // the runtime may have taken it, or may not have it yet
-		}
+		// The runtime may have taken it, may not have it yet, or may have no such request.
+		_, _ = adapters.Do(ctx, x.receiver.Session, op.Call{Do: op.Withdraw.Name, MessageID: x.request.id})
 	}
 	if x.receiver.answers(x) {
 		_ = x.receiver.Stop(ctx) // the receiver's own events show why it could not be stopped

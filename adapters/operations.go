@@ -62,6 +62,88 @@ func by[T any](call func(x T, ctx context.Context, c op.Call) (any, error)) func
 	}
 }
 
+// The interfaces of the optional operations, which As finds and Do calls. Capabilities.Can names
+// the operations; if a session has one by its type, but its runtime or that version of it lacks
+// it, the method returns ErrUnsupported.
+
+// Steerer is a Session that can add a message to the running turn.
+type Steerer interface {
+	Steer(ctx context.Context, m Message) error
+}
+
+// ModelSetter is a Session that can change its model: at once if the runtime
+// supports that, else with the next message. The event model_changed marks when
+// the new one is in force.
+type ModelSetter interface {
+	SetModel(ctx context.Context, model string) error
+}
+
+// ModeSetter is a Session that can change its permission mode to one of the Modes
+// or to a mode of the runtime's, at the same moment as ModelSetter. The event
+// mode_changed marks when it is in force. An open question stays open.
+type ModeSetter interface {
+	SetMode(ctx context.Context, mode string) error
+}
+
+// AllStopper is a Session that can stop the turn and withdraw all queued messages,
+// so that none of them runs next.
+type AllStopper interface {
+	StopAll(ctx context.Context) error
+}
+
+// TaskStopper is a Session that can stop a background command or a sub-agent, by
+// the task_id of its task. The task's last event reports the end.
+type TaskStopper interface {
+	StopTask(ctx context.Context, taskID string) error
+}
+
+// Withdrawer is a Session that can withdraw a queued message. Withdraw returns
+// ErrUnknownID if the runtime has taken the message already.
+type Withdrawer interface {
+	Withdraw(ctx context.Context, messageID string) error
+}
+
+// Reverter is a Session whose history can be cut: the model no longer sees the
+// message and all that followed it. Files stay as they are. The session emits
+// checkpoint, restored, with the message's id. Revert returns ErrUnknownID if this
+// session has not seen the message.
+type Reverter interface {
+	Revert(ctx context.Context, messageID string) error
+}
+
+// Rewinder is a Session that can restore files to their state at the time of a
+// message, if Options.Checkpoints asked for copies. The history stays. The session
+// emits checkpoint, restored, with the message's id; a dry run emits no event.
+type Rewinder interface {
+	Rewind(ctx context.Context, messageID string, dry bool) (Rewound, error)
+}
+
+// Rewound holds the changes of a rewind. Some runtimes report them only for a dry
+// run.
+type Rewound struct {
+	Files      []string `json:"files,omitempty"`
+	Insertions int      `json:"insertions,omitzero"`
+	Deletions  int      `json:"deletions,omitzero"`
+}
+
+// Compacter is a Session whose history can be summarized on request. Compact
+// returns when the runtime has the request. The work is a turn with cause command,
+// with a compaction event at its beginning and its end.
+type Compacter interface {
+	Compact(ctx context.Context) error
+}
+
+// Archiver is a Session that can be archived: it ends, and it can be opened again
+// only with Options.Unarchive.
+type Archiver interface {
+	Archive(ctx context.Context) error
+}
+
+// Renamer is a Session that can be named in the runtime's own list of sessions.
+type Renamer interface {
+	Rename(ctx context.Context, name string) error
+}
+
 // operations has the call of each operation's interface, by the name of its row.
 var operations = map[string]func(Session) operation{
 	op.Steer.Name: by(func(x Steerer, ctx context.Context, c op.Call) (any, error) {
