@@ -1,5 +1,5 @@
 // Package dialect holds the checks of streams in the vocabulary of a front end: they report what
-// the strict reader of the vocabulary (adapters/dialect) found. The broken writers that prove them
+// the strict reader of the vocabulary (adapters/backend/dialect) found. The broken writers that prove them
 // are in the tests of package sse.
 package dialect
 
