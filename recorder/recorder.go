@@ -1,4 +1,4 @@
-// Package recorder turns a scenario into a case.
+// Package recorder turns a scenario into a case. It is not part of the stable interface.
 //
 // A real runtime performs the scenario against a scripted model, isolated from
 // the machine and the network. All lines between client and runtime are kept with

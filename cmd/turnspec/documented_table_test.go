@@ -341,6 +341,7 @@ var documentedTable = map[string]how{
 	"go get github.com/turnspec/turnspec@latest && go mod tidy && go test ./conformance":    {notRun: needsRegistry},
 	"go mod tidy && go test -v":                                             {notRun: "the module is not published; conformance runs the page's code as its example"},
 	"go test -run TestConformance/permission":                               {notRun: "it is run in the reader's module; conformance/suite tests the names of subtests"},
+	"go test ./cmd/turnspec -run TestStableNames -update":                   {notRun: writesTheClone},
 	"go test ./cmd/turnspec -run TestIndexCoverage -update":                 {notRun: writesTheClone},
 	"go test ./conformance/plug/jsonl -run TestTypes -update":               {notRun: writesTheClone},
 	"go test ./conformance/internal/broken -run TestBugs -update":           {notRun: writesTheClone},

@@ -16,8 +16,8 @@ const module = "github.com/turnspec/turnspec/"
 
 // pkg is the part of `go list -json` that the tests read.
 type pkg struct {
-	ImportPath, Name string
-	Deps             []string
+	ImportPath, Name, Dir string
+	GoFiles, Deps         []string
 }
 
 // packages lists the packages of the module with their dependencies, without those
@@ -25,7 +25,7 @@ type pkg struct {
 func packages(t *testing.T) []pkg {
 	t.Helper()
 	var stderr bytes.Buffer
-	cmd := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Name,Deps", module+"...")
+	cmd := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Name,Dir,GoFiles,Deps", module+"...")
 	cmd.Stderr = &stderr
 	b, err := cmd.Output()
 	if err != nil {

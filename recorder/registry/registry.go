@@ -1,4 +1,5 @@
-// Package registry lists the runtimes that the recorder can drive.
+// Package registry lists the runtimes that the recorder can drive. It is not part of the
+// stable interface.
 package registry
 
 import (

@@ -1,5 +1,5 @@
-// Package acpagent lets an adapter be an agent of the Agent Client Protocol (ACP) over stdio, which
-// editors start.
+// Package acpagent lets an adapter be an agent of the Agent Client Protocol (ACP) over
+// stdio, which editors start. It is not part of the stable interface.
 //
 //	initialize                      modes and session/resume, if the adapter has them
 //	session/new, session/resume     Open; the id of the session is the runtime's

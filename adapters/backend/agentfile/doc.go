@@ -1,5 +1,5 @@
-// Package agentfile reads the sub-agents that a workspace defines, and adds those of
-// a program without changing the files that exist.
+// Package agentfile reads the sub-agents that a workspace defines, and adds those of a
+// program without changing the files that exist. It is not part of the stable interface.
 //
 // Both runtimes read definitions from files when a session opens, each in its own
 // form:

@@ -1,4 +1,5 @@
-// Package exchange lets the agent of one session send messages to that of another.
+// Package exchange lets the agent of one session send messages to that of another. It is
+// not part of the stable interface.
 //
 // A [Hub] wraps adapters. Each session of a wrapped adapter that has client tools offers
 // the model the tool agents_message:

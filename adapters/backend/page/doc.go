@@ -1,5 +1,5 @@
 // Package page is a chat page for browsers: HTML, CSS and JavaScript without a build
-// step, a framework or a network.
+// step, a framework or a network. It is not part of the stable interface.
 //
 // The page holds no reducer. A [Differ] compares two states of a chat that package replay
 // made, and returns a [Patch]: what changed, by message and block. The page applies

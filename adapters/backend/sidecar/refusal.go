@@ -38,11 +38,11 @@ const (
 
 // RefusalError is why a request was refused, as its answer holds it.
 type RefusalError struct {
-	Status  int           `json:"-"`
-	Code    string        `json:"code"`
-	Message string        `json:"message"`
-	LastSeq int64         `json:"last_seq,omitzero"` // with stale_history and unknown_cursor
-	Server  *lease.Server `json:"server,omitempty"`  // with elsewhere
+	Status  int                   `json:"-"`
+	Code    string                `json:"code"`
+	Message string                `json:"message"`
+	LastSeq int64                 `json:"last_seq,omitzero"` // with stale_history and unknown_cursor
+	Server  *eventlog.LeaseServer `json:"server,omitempty"`  // with elsewhere
 }
 
 func (r *RefusalError) Error() string { return r.Message }

@@ -15,6 +15,9 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
+// Agents configures the tool by which the agents of sessions send messages to each other.
+type Agents = exchange.Config
+
 // Config configures a Server.
 type Config struct {
 	// Adapters are the runtimes that sessions may be opened on, by name.
@@ -23,7 +26,7 @@ type Config struct {
 	Log eventlog.Log
 	// Agents, if it is set, lets the agents of sessions send messages to each other with the
 	// tool agents_message. Its Host is this server.
-	Agents *exchange.Config
+	Agents *Agents
 	// Base holds the options of each session. A request sets the session's id, its
 	// folder, mode, model, MCP servers and limits.
 	Base adapters.Options

@@ -18,9 +18,9 @@ import (
 // Shared configures a server that shares its log with others.
 type Shared struct {
 	// Leases say which server runs a session.
-	Leases lease.Leases
+	Leases eventlog.Leases
 	// Self is this server. Its name must be new for each process.
-	Self lease.Server
+	Self eventlog.LeaseServer
 	// TTL is how long this server may stall before others take over its sessions: 10s if
 	// zero, and a second at least.
 	TTL time.Duration

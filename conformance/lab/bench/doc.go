@@ -1,5 +1,5 @@
-// Package bench measures how fast an adapter is, relative to controls that show what
-// the machine allows.
+// Package bench measures how fast an adapter is, relative to controls that show what the
+// machine allows. It is not part of the stable interface.
 //
 // Contenders read the same load in the same run, in turns: the adapter, a reader of
 // the raw pipe, one that splits lines, and Node's readline with JSON.parse. The

@@ -1,4 +1,5 @@
-// Package defects lists the defects that the suite is known to catch.
+// Package defects lists the defects that the suite is known to catch. It is not part of
+// the stable interface.
 //
 // Each check is proven by a broken adapter: the reference adapter with one mutation.
 // Demonstrations and explanations list them from here.

@@ -1,4 +1,5 @@
-// Package drift compares two versions of a runtime.
+// Package drift compares two versions of a runtime. It is not part of the stable
+// interface.
 //
 // It compares recordings of the same scenarios on both versions: what the runtime
 // declares (schema), what it sends (wire), and, what matters most, the events that

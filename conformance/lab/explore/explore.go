@@ -1,4 +1,5 @@
-// Package explore looks for scenarios that make a subject fail.
+// Package explore looks for scenarios that make a subject fail. It is not part of the
+// stable interface.
 //
 // A grammar (grammar.go) composes scenarios from turns, tools, questions, stops,
 // messages during a turn, sub-agents, failures of the model, resumed sessions and more,

@@ -1,4 +1,5 @@
-// Package facts lists what events state, and which checks judge each statement.
+// Package facts lists what events state, and which checks judge each statement. It is not
+// part of the stable interface.
 //
 // A fact is a type of event, such as plan, or a field of its JSON form, such as
 // tool_result.exit_code. Checks name the facts that they judge (Check.Judges). The

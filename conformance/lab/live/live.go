@@ -1,4 +1,5 @@
-// Package live runs subjects with real runtimes against the scripted model.
+// Package live runs subjects with real runtimes against the scripted model. It is not
+// part of the stable interface.
 //
 // Only this tier can prove that a message reached the model or that a file was
 // written. It uses the recorder to find a runtime, to isolate it, and to connect it to

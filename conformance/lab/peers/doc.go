@@ -1,4 +1,5 @@
-// Package peers runs the suite on adapters that others maintain.
+// Package peers runs the suite on adapters that others maintain. It is not part of the
+// stable interface.
 //
 // They are pinned in package-lock.json and installed from the npm registry by `make
 // peers`, which runs a part of the corpus on each of them and prints a table. A

@@ -1,4 +1,5 @@
-// Package shrink makes a case smaller on which a subject fails a check.
+// Package shrink makes a case smaller on which a subject fails a check. It is not part of
+// the stable interface.
 //
 // It removes turns, steps, lines of the wire and requests of the witness, and shortens
 // strings, as long as the subject fails the same check in the same words. The reference

@@ -1,5 +1,6 @@
-// Package agentui translates events to the event classes of Agent UI, a draft standard for
-// agent interaction surfaces, and checks such streams.
+// Package agentui translates events to the event classes of Agent UI, a draft standard
+// for agent interaction surfaces, and checks such streams. It is not part of the stable
+// interface.
 //
 // # Envelope
 //

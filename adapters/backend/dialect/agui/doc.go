@@ -1,4 +1,5 @@
-// Package agui translates events to AG-UI, version 1.0, and checks streams of it.
+// Package agui translates events to AG-UI, version 1.0, and checks streams of it. It is
+// not part of the stable interface.
 //
 // The schemas of @ag-ui/core and verifyEvents of @ag-ui/client accept what the Translator
 // writes. The Checker is stricter than they are: they accept results of unknown tools, two results

@@ -1,4 +1,5 @@
-// Package lease decides which of several servers behind one event log runs a session.
+// Package lease decides which of several servers behind one event log runs a session. It
+// is not part of the stable interface.
 //
 // A server registers with Beat and renews its registration while it lives. Before it
 // opens a session it claims it. A claim counts as long as its server is registered, so

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/turnspec/turnspec/adapters/backend/eventlog"
 	"github.com/turnspec/turnspec/adapters/backend/eventlog/lease"
 )
 
@@ -56,14 +57,14 @@ func (l *Log) lastOf(ctx context.Context, subject string, into any) (uint64, err
 }
 
 // Beat implements lease.Leases.
-func (l *Log) Beat(ctx context.Context, s lease.Server, ttl time.Duration) (renewed bool, err error) {
+func (l *Log) Beat(ctx context.Context, s eventlog.LeaseServer, ttl time.Duration) (renewed bool, err error) {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return false, err
 	}
 	subject := l.serverSubject(tokenOf(s.Name))
 	err = l.withRetry(ctx, "register the server", func(ctx context.Context) error {
-		var before lease.Server
+		var before eventlog.LeaseServer
 		if _, err := l.lastOf(ctx, subject, &before); err != nil {
 			return err
 		}
@@ -108,7 +109,7 @@ func (l *Log) putClaim(ctx context.Context, subject string, c claim, sequence ui
 
 // holder returns the registered server that holds a session, and the sequence of the
 // claim.
-func (l *Log) holder(ctx context.Context, session string) (s lease.Server, held bool, sequence uint64, err error) {
+func (l *Log) holder(ctx context.Context, session string) (s eventlog.LeaseServer, held bool, sequence uint64, err error) {
 	var c claim
 	if sequence, err = l.lastOf(ctx, l.claimSubject(tokenOf(session)), &c); err != nil || c.Server == "" {
 		return s, false, sequence, err
@@ -135,7 +136,7 @@ func (l *Log) Release(ctx context.Context, session, server string) error {
 }
 
 // Holder implements lease.Leases.
-func (l *Log) Holder(ctx context.Context, session string) (s lease.Server, held bool, err error) {
+func (l *Log) Holder(ctx context.Context, session string) (s eventlog.LeaseServer, held bool, err error) {
 	err = l.withRetry(ctx, "read a claim", func(ctx context.Context) (err error) {
 		s, held, _, err = l.holder(ctx, session)
 		return err
@@ -162,7 +163,7 @@ func (l *Log) Abandoned(ctx context.Context) (sessions []string, err error) {
 		registered := map[string]bool{} // read after the claims
 		for _, c := range claims {
 			if _, known := registered[c.Server]; !known {
-				var s lease.Server
+				var s eventlog.LeaseServer
 				if _, err := l.lastOf(ctx, l.serverSubject(tokenOf(c.Server)), &s); err != nil {
 					return err
 				}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/turnspec/turnspec/adapters/backend/eventlog"
 	"github.com/turnspec/turnspec/adapters/backend/eventlog/lease"
 )
 
@@ -20,7 +21,7 @@ func (l *Log) exec(ctx context.Context, op, sql string, row func([][]byte) error
 }
 
 // Beat implements lease.Leases.
-func (l *Log) Beat(ctx context.Context, s lease.Server, ttl time.Duration) (renewed bool, err error) {
+func (l *Log) Beat(ctx context.Context, s eventlog.LeaseServer, ttl time.Duration) (renewed bool, err error) {
 	err = l.exec(ctx, "register the server", `WITH before AS (SELECT expires > clock_timestamp() AS alive FROM turnspec_servers WHERE name = $1)
 		INSERT INTO turnspec_servers (name, url, expires) VALUES ($1, $2, clock_timestamp() + $3::bigint * interval '1 ms')
 		ON CONFLICT (name) DO UPDATE SET url = excluded.url, expires = excluded.expires
@@ -62,7 +63,7 @@ func (l *Log) Release(ctx context.Context, session, server string) error {
 }
 
 // Holder implements lease.Leases.
-func (l *Log) Holder(ctx context.Context, session string) (s lease.Server, held bool, err error) {
+func (l *Log) Holder(ctx context.Context, session string) (s eventlog.LeaseServer, held bool, err error) {
 	err = l.exec(ctx, "read a claim", `SELECT s.name, s.url FROM turnspec_claims c JOIN turnspec_servers s ON s.name = c.server
 		WHERE c.session = $1 AND s.expires > clock_timestamp()`, func(row [][]byte) error {
 		s, held = lease.Server{Name: string(row[0]), URL: string(row[1])}, true

@@ -1,4 +1,5 @@
-// Package window shows the end of a long chat without reading all its events.
+// Package window shows the end of a long chat without reading all its events. It is not
+// part of the stable interface.
 //
 // Keep stores snapshots of the reducer's state in a log. Open starts from the
 // last snapshot and reads only the events after it. The cost of Open depends on

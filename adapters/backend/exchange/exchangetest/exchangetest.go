@@ -1,4 +1,5 @@
 // Package exchangetest judges exchanges between agents by the events of their sessions.
+// It is not part of the stable interface.
 package exchangetest
 
 import (

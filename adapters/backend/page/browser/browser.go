@@ -1,5 +1,6 @@
 // Package browser drives pages in a headless Chromium, through a pipe and the DevTools
-// protocol. Tests and benchmarks of the chat page use it.
+// protocol. It is not part of the stable interface. Tests and benchmarks of the chat page
+// use it.
 package browser
 
 import (

@@ -1,5 +1,6 @@
 // Package message holds the messages that a runner writes: one JSON object on each line,
-// with its type. A [Translator] makes them from events.
+// with its type. It is not part of the stable interface. A [Translator] makes them from
+// events.
 //
 // # Types
 //

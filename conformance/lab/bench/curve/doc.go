@@ -1,5 +1,6 @@
 // Package curve measures how a cost grows: with the deltas of a turn, the turns of a
-// session, the sessions of a process, the events of a log and the cases of a suite.
+// session, the sessions of a process, the events of a log and the cases of a suite. It is
+// not part of the stable interface.
 //
 // Each curve takes the same work at growing sizes. A cost for each unit that stays the
 // same is linear; Curve.Growth says by how much it changes.

@@ -1,5 +1,5 @@
-// Package gate decides whether a figure of a benchmark is good enough, on a machine
-// that is never quiet.
+// Package gate decides whether a figure of a benchmark is good enough, on a machine that
+// is never quiet. It is not part of the stable interface.
 //
 // A figure is the ratio of a subject to a control, repeat by repeat, with the
 // interval of its median. A gate fails only if the whole interval is on the wrong

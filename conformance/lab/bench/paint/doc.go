@@ -1,5 +1,6 @@
 // Package paint measures the chat page in a real browser, beside a control: a page that
-// appends the text of the same events to one text node, and does nothing else.
+// appends the text of the same events to one text node, and does nothing else. It is not
+// part of the stable interface.
 //
 // Three loads are measured. A turn: from the click on send, over the stages that the page
 // marks, to the frame that shows the first text. A flood: deltas as fast as the server

@@ -1,4 +1,5 @@
-// Package report writes the result of a benchmark.
+// Package report writes the result of a benchmark. It is not part of the stable
+// interface.
 //
 // Ratios to the controls come first, because they hold on every machine. Absolute
 // figures are separate and marked as this machine's.

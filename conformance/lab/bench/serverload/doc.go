@@ -1,6 +1,6 @@
 // Package serverload measures a server of package sidecar under load: how late events
 // reach listeners over HTTP, whether one is lost or doubled, and what an idle listener
-// costs.
+// costs. It is not part of the stable interface.
 //
 // The server runs in a process of its own, with sessions that emit deltas at a fixed rate.
 // Each delta holds the time at which it was due, and delays count from then. There are two
