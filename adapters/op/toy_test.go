@@ -14,9 +14,9 @@ import (
 	"testing/fstest"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/eventlog"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog"
+	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/op"
-	"github.com/turnspec/turnspec/adapters/sidecar"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks/session"
 	"github.com/turnspec/turnspec/conformance/plug"
