@@ -22,7 +22,7 @@ func Fields() []Field {
 		}
 	}
 	for _, t := range Types() {
-		out = appendFields(out, string(t), t, forms[t].shape)
+		out = appendFields(out, string(t), t, rowByType[t].form.shape)
 	}
 	return out
 }
