@@ -99,13 +99,13 @@ var rowByType = func() map[Type]row {
 // RowOf returns the row of a type; the zero Row if there is no such type.
 func RowOf(t Type) Row { return rowByType[t].Row }
 
-// ToolID returns the tool_use_id of an event of a tool; "" of other events, even if they name a
-// tool, as a task does.
-func ToolID(d Data) string {
+// ToolID returns the tool_use_id of an event of a tool, and false for other events, even if they
+// name a tool, as a task does.
+func ToolID(d Data) (id string, ok bool) {
 	if RowOf(d.EventType()).Key != toolKey {
-		return ""
+		return "", false
 	}
-	return d.EventKey()
+	return d.EventKey(), true
 }
 
 // Blank reports whether data states nothing: all members but the key are zero.

@@ -90,7 +90,9 @@ func TestKeys(t *testing.T) {
 		{Delta{BlockID: "b"}, "b", "", true},
 	} {
 		g.Expect(c.d.EventKey()).To(Equal(c.key), "%#v", c.d)
-		g.Expect(ToolID(c.d)).To(Equal(c.tool), "%#v", c.d)
+		tool, ok := ToolID(c.d)
+		g.Expect(tool).To(Equal(c.tool), "%#v", c.d)
+		g.Expect(ok).To(Equal(c.tool != ""), "%#v", c.d)
 		g.Expect(Blank(c.d)).To(Equal(c.blank), "%#v", c.d)
 	}
 }
