@@ -27,6 +27,19 @@ func Fields() []Field {
 	return out
 }
 
+// Members returns the names of the members of a type's data, in their order.
+func Members(t Type) []string {
+	r, ok := rowByType[t]
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, f := range r.form.shape.fields {
+		out = append(out, f.name)
+	}
+	return out
+}
+
 func appendFields(out []Field, path string, t Type, s *shape) []Field {
 	for _, f := range s.fields {
 		name, inner := path+"."+f.name, f.shape
