@@ -50,8 +50,9 @@ var whole = withOthers([]Data{
 // withOthers adds an event of each type that samples lacks.
 func withOthers(samples []Data) []Data {
 	for _, r := range rows {
-		if !slices.ContainsFunc(samples, func(d Data) bool { return d.EventType() == r.name }) {
-			samples = append(samples, filled(r.goType).Interface().(Data))
+		d, ok := filled(r.goType).Interface().(Data) // it has no methods before go generate
+		if ok && !slices.ContainsFunc(samples, func(d Data) bool { return d.EventType() == r.name }) {
+			samples = append(samples, d)
 		}
 	}
 	return samples
