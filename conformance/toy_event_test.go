@@ -15,6 +15,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/page"
 	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 	"github.com/turnspec/turnspec/conformance/report"
 )
@@ -165,6 +166,12 @@ func TestToyEvent(t *testing.T) {
 	t.Run("wsmessages", func(t *testing.T) {
 		g := NewWithT(t)
 		g.Expect(wsmessages.LeftOut()).To(HaveKey(event.Type("toy_fact")))
+	})
+
+	t.Run("plugs", func(t *testing.T) {
+		g := NewWithT(t)
+		g.Expect(plug.Inexpressible("toy_fact", []event.Type{event.TypeDelta}, nil)).To(BeTrue(), "no list of what a vocabulary lacks names it")
+		g.Expect(plug.Inexpressible("delta", []event.Type{event.TypeDelta}, nil)).To(BeFalse())
 	})
 
 	t.Run("report", func(t *testing.T) {
