@@ -38,10 +38,10 @@ func (d ToyFact) EventKey() string    { return d.FactID }
 func (ToyStep) EventType() event.Type { return "toy_step" }
 func (d ToyStep) EventKey() string    { return d.ToolUseID }
 
-func registerToys() {
-	event.Register[ToyFact](event.Row{Key: "fact_id"})
-	event.Register[ToyStep](event.Row{Key: "tool_use_id", Transient: true})
-}
+var (
+	toyFact = event.Register[ToyFact](event.Row{Key: "fact_id"})
+	toyStep = event.Register[ToyStep](event.Row{Key: "tool_use_id", Transient: true})
+)
 
 // toyEvents is a session with events of both types.
 func toyEvents() []event.Event {
@@ -80,7 +80,6 @@ func blocksOf(blocks []replay.Block, kind string) (out []string) {
 // TestToyEvent adds types of events as adapters/event describes, by their structs and rows. All
 // that carries events carries them, though no code has a case for them.
 func TestToyEvent(t *testing.T) {
-	registerToys()
 	events := toyEvents()
 
 	t.Run("decoder", func(t *testing.T) {
@@ -136,9 +135,9 @@ func TestToyEvent(t *testing.T) {
 			d, _ := dialects.Of(name)
 			m, err := mapping.Builtin(name)
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(m.Types()).To(ContainElements(event.Type("toy_fact"), event.Type("toy_step")))
-			g.Expect(m.Names("toy_fact", "text")).To(BeTrue())
-			g.Expect(m.Names("toy_fact", "other")).To(BeFalse())
+			g.Expect(m.Types()).To(ContainElements(toyFact, toyStep))
+			g.Expect(m.Names(toyFact, "text")).To(BeTrue())
+			g.Expect(m.Names(toyFact, "other")).To(BeFalse())
 			g.Expect(m.OnlyIfSeen("toy_fact.text")).To(BeTrue(), "servers of others do not send it")
 			translate, reader, checker := d.New(), m.NewReader(), m.NewChecker()
 			var got []string
@@ -165,7 +164,7 @@ func TestToyEvent(t *testing.T) {
 
 	t.Run("wsmessages", func(t *testing.T) {
 		g := NewWithT(t)
-		g.Expect(wsmessages.LeftOut()).To(HaveKey(event.Type("toy_fact")))
+		g.Expect(wsmessages.LeftOut()).To(HaveKey(toyFact))
 	})
 
 	t.Run("plugs", func(t *testing.T) {

@@ -50,7 +50,7 @@ var whole = withOthers([]Data{
 // withOthers adds an event of each type that samples lacks.
 func withOthers(samples []Data) []Data {
 	for _, r := range rows {
-		d, ok := filled(r.goType).Interface().(Data) // it has no methods before go generate
+		d, ok := reflect.TypeAssert[Data](filled(r.goType)) // it has no methods before go generate
 		if ok && !slices.ContainsFunc(samples, func(d Data) bool { return d.EventType() == r.name }) {
 			samples = append(samples, d)
 		}

@@ -130,10 +130,10 @@ func Types() []Type {
 	return types
 }
 
-// Register adds a type to the set. It is for tests of how code handles a type that it has no case
-// for. The type is named as the struct is, and it must be registered before events are handled.
-// A type that is registered already stays as it is.
-func Register[T Data](r Row) {
+// Register adds a type to the set, and returns its name. It is for tests of how code handles a type
+// that it has no case for. The type is named as the struct is, and it must be registered before
+// events are handled. A type that is registered already stays as it is.
+func Register[T Data](r Row) Type {
 	added := rowOf[T](r)
 	var zero T
 	if got := zero.EventType(); got != added.name {
@@ -143,4 +143,5 @@ func Register[T Data](r Row) {
 		rows = append(rows, added)
 		rowByType[added.name] = added
 	}
+	return added.name
 }

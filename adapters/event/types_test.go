@@ -68,7 +68,7 @@ func TestEveryStructHasOneRow(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(rowByType).To(HaveLen(len(rows)), "a type is listed twice")
 	for _, r := range rows {
-		d, is := reflect.Zero(r.goType).Interface().(Data)
+		d, is := reflect.TypeAssert[Data](reflect.Zero(r.goType))
 		g.Expect(is).To(BeTrue(), "%v has no methods: run go generate ./adapters/event", r.goType)
 		g.Expect(d.EventType()).To(Equal(r.name))
 	}

@@ -94,7 +94,7 @@ type toyFact struct {
 func (toyFact) EventType() event.Type { return "toy_fact" }
 func (d toyFact) EventKey() string    { return d.FactID }
 
-func init() { event.Register[toyFact](event.Row{Key: "fact_id"}) }
+var _ = event.Register[toyFact](event.Row{Key: "fact_id"})
 
 type galleryBuilder struct {
 	events []event.Event

@@ -24,10 +24,10 @@ func (d toyFact) EventKey() string    { return d.FactID }
 func (toyStep) EventType() event.Type { return "toy_step" }
 func (d toyStep) EventKey() string    { return d.ToolUseID }
 
-func init() {
-	event.Register[toyFact](event.Row{Key: "fact_id"})
-	event.Register[toyStep](event.Row{Key: "tool_use_id", Transient: true})
-}
+var (
+	_ = event.Register[toyFact](event.Row{Key: "fact_id"})
+	_ = event.Register[toyStep](event.Row{Key: "tool_use_id", Transient: true})
+)
 
 // randomSource draws the values of random events: a rand.Rand or rapid.
 type randomSource interface{ IntN(n int) int }
