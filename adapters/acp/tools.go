@@ -189,7 +189,7 @@ func (t *translator) emitProgress(u *update) {
 		Elapsed float64 `json:"elapsedTimeSeconds"`
 	}](m.ClaudeCode.Response)
 	id, _, _ := strings.Cut(string(u.ToolCallID), heartbeat)
-	sc.Emit(event.ToolProgress{ToolUseID: id, Message: string(m.Progress.Message), ElapsedMS: int64(r.Elapsed * 1000)})
+	sc.Emit(event.ToolProgress{ToolUseID: id, Message: string(m.Progress.Message), ElapsedMS: max(0, int64(r.Elapsed*1000))})
 }
 
 func (t *translator) startTool(sc *ledger.Scope, c *toolCall) {

@@ -105,8 +105,8 @@ func (r *Reader) matches(rule *Rule, message members, types []event.Type) (t eve
 		if got == nil {
 			got = jsontext.Value("null")
 		}
-		if prefix, is := strings.CutSuffix(text(want), Star); is && rule.Emit == Star {
-			name, begins := strings.CutPrefix(text(got), prefix)
+		if rule.Emit == Star && strings.HasSuffix(text(want), Star) {
+			name, begins := strings.CutPrefix(text(got), strings.TrimSuffix(text(want), Star))
 			t = event.Type(eventName.Replace(name))
 			if !begins || t == Star || !slices.Contains(types, t) {
 				return "", false
