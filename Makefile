@@ -52,20 +52,20 @@ runtimes-all: ## install every pinned version of the real runtimes
 .PHONY: live
 live: ## let the adapters drive the real runtimes against the scripted model
 	$(GO) run ./cmd/turnspec run --tier live
-	$(GO) test -count=1 -timeout 20m -tags live ./recorder ./conformance/live
+	$(GO) test -count=1 -timeout 20m -tags live ./recorder ./conformance/lab/live
 	$(GO) run ./cmd/turnspec schema --check codex
 
 .PHONY: test-clients
 test-clients: ## let third-party clients drive stand-ins and real runtimes, and compare what they receive (ARGS='-run TestClients/pi-rpc': some)
-	$(GO) test -count=1 -timeout 30m -tags clients ./recorder/clients $(ARGS)
+	$(GO) test -count=1 -timeout 30m -tags clients ./recorder/internal/clients $(ARGS)
 
 # READERS are the libraries of front ends that read what the dialects write (70 MB).
 READERS := .tmp/dialects
 .PHONY: test-dialects
 test-dialects: ## let the libraries of front ends (AI SDK, AG-UI) read the messages of each case, in each dialect
-	mkdir -p $(READERS) && cp adapters/dialect/testdata/readers/* $(READERS)
+	mkdir -p $(READERS) && cp adapters/backend/dialect/testdata/readers/* $(READERS)
 	cd $(READERS) && { cmp -s package-lock.json installed.json || { npm ci --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json installed.json; }; }
-	$(GO) test -count=1 -timeout 10m -tags clients -run TestReaders ./adapters/dialect $(ARGS)
+	$(GO) test -count=1 -timeout 10m -tags clients -run TestReaders ./adapters/backend/dialect $(ARGS)
 
 # BRIDGES are packages that put a runtime behind the page of a chat (200 MB; with LIGHT=1 those that install
 # in seconds, on a few cases).
@@ -73,20 +73,20 @@ BRIDGES := .tmp/bridges
 LIGHT   ?=
 .PHONY: test-bridges
 test-bridges: ## grade packages that put a runtime behind useChat or AG-UI; a failure that is not known fails (LIGHT=1: some of them, on few cases)
-	mkdir -p $(BRIDGES) && cp conformance/peers/bridges/* $(BRIDGES)
+	mkdir -p $(BRIDGES) && cp conformance/lab/peers/bridges/* $(BRIDGES)
 	cd $(BRIDGES) && { [ "$$(cat package-lock.json; echo '$(LIGHT)')" = "$$(cat installed.json 2>/dev/null)" ] || { npm ci --omit=optional $(if $(LIGHT),--omit=dev) --ignore-scripts --no-audit --no-fund --loglevel=error && { cat package-lock.json; echo '$(LIGHT)'; } > installed.json; }; }
-	$(GO) test -count=1 -timeout 30m -tags peers -v -run TestBridges ./conformance/peers -args $(if $(LIGHT),-light) $(ARGS)
+	$(GO) test -count=1 -timeout 30m -tags peers -v -run TestBridges ./conformance/lab/peers -args $(if $(LIGHT),-light) $(ARGS)
 
 PAGE := .tmp/page
 .PHONY: test-page
 test-page: ## look for accessibility problems of the chat page in Chromium with axe-core (3 MB)
-	mkdir -p $(PAGE) && cp adapters/page/testdata/axe/* $(PAGE)
+	mkdir -p $(PAGE) && cp adapters/backend/page/testdata/axe/* $(PAGE)
 	cd $(PAGE) && { cmp -s package-lock.json installed.json || { npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json installed.json; }; }
-	TURNSPEC_AXE=$(CURDIR)/$(PAGE)/node_modules/axe-core/axe.min.js $(GO) test -count=1 -run TestNoAccessibilityProblems ./adapters/page $(ARGS)
+	TURNSPEC_AXE=$(CURDIR)/$(PAGE)/node_modules/axe-core/axe.min.js $(GO) test -count=1 -run TestNoAccessibilityProblems ./adapters/backend/page $(ARGS)
 
 .PHONY: peers
 peers: ## run third-party adapters on a part of the corpus and print the results (ARGS="-topics '*'": of all topics); their failures fail nothing
-	$(GO) test -count=1 -timeout 60m -tags peers -v ./conformance/peers -args $(ARGS)
+	$(GO) test -count=1 -timeout 60m -tags peers -v ./conformance/lab/peers -args $(ARGS)
 
 .PHONY: bridges-update
 bridges-update: ## grade the bridges, and write the results to conformance/PEERS.md
@@ -94,7 +94,7 @@ bridges-update: ## grade the bridges, and write the results to conformance/PEERS
 
 .PHONY: peers-update
 peers-update: ## the same, and write the results to conformance/PEERS.md
-	$(GO) test -count=1 -timeout 30m -tags peers -v ./conformance/peers -args -update
+	$(GO) test -count=1 -timeout 30m -tags peers -v ./conformance/lab/peers -args -update
 
 RECORDED := claude,codex,codexexec,pi,chat,acp
 
@@ -115,22 +115,22 @@ fuzz: ## fuzz the decoders and the tool policy for a minute each
 	$(GO) test ./adapters/event -run '^$$' -fuzz FuzzDecode -fuzztime 60s
 	$(GO) test ./adapters/codex -run '^$$' -fuzz FuzzLines -fuzztime 60s
 	$(GO) test ./adapters/claude -run '^$$' -fuzz FuzzLines -fuzztime 60s
-	$(GO) test ./adapters/policy -run '^$$' -fuzz FuzzGrammar -fuzztime 60s -fuzzminimizetime 1x
-	$(GO) test ./adapters/policy -run '^$$' -fuzz FuzzText -fuzztime 60s -fuzzminimizetime 1x
+	$(GO) test ./adapters/backend/policy -run '^$$' -fuzz FuzzGrammar -fuzztime 60s -fuzzminimizetime 1x
+	$(GO) test ./adapters/backend/policy -run '^$$' -fuzz FuzzText -fuzztime 60s -fuzzminimizetime 1x
 	$(GO) test ./adapters/codex -run '^$$' -fuzz FuzzFast -fuzztime 60s
 	$(GO) test ./adapters/claude -run '^$$' -fuzz FuzzFast -fuzztime 60s
 	$(GO) test ./adapters/event -run '^$$' -fuzz FuzzAppendFrequent -fuzztime 60s
 	$(GO) test ./adapters/event -run '^$$' -fuzz FuzzTimeText -fuzztime 60s
 	$(GO) test ./adapters/internal/fastjson -run '^$$' -fuzz FuzzText -fuzztime 60s
-	$(GO) test ./adapters/sidecar -run '^$$' -fuzz FuzzRequests -fuzztime 60s
+	$(GO) test ./adapters/backend/sidecar -run '^$$' -fuzz FuzzRequests -fuzztime 60s
 
-BENCH := ./adapters/event ./adapters/codex ./adapters/claude ./adapters/internal/session ./conformance/bench ./conformance/bench/load
+BENCH := ./adapters/event ./adapters/codex ./adapters/claude ./adapters/internal/session ./conformance/lab/bench ./conformance/lab/bench/internal/load
 .PHONY: bench
 bench: ## measure the hot paths, for benchstat (ARGS='-count 10')
 	$(GO) test $(BENCH) -run '^$$' -bench 'Delta|Encode|Decode|Turn|Stamps|Outbox' -benchmem -count 6 $(ARGS)
 
 .PHONY: bench-page
-bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/bench/RESULTS.md (more than an hour; JSON and plots in .tmp/bench)
+bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/lab/bench/RESULTS.md (more than an hour; JSON and plots in .tmp/bench)
 	mkdir -p .tmp/bench
 	$(GO) build -o .tmp/bench/turnspec ./cmd/turnspec
 	-for r in codex claude; do .tmp/bench/turnspec bench --runtime $$r --repeat 4 --gate targets --json --html .tmp/bench/$$r.html > .tmp/bench/$$r.json; done
@@ -140,7 +140,7 @@ bench-page: ## measure the adapters on this machine, which should be quiet, and 
 	-$(GO) run ./cmd/targets --exhaustive --tests > .tmp/bench/targets.md
 	{ printf '# Results\n\nMade by `make bench-page`. [BENCH.md](BENCH.md) describes how figures are measured, where they mislead, and which targets are not reached and why.\n\n' && \
 	cd .tmp/bench && ./turnspec bench show --markdown codex.json claude.json process-sessions-*.json shared-sessions-*.json && \
-	printf '\n## The suite and the program\n\n' && cat targets.md; } > conformance/bench/RESULTS.md
+	printf '\n## The suite and the program\n\n' && cat targets.md; } > conformance/lab/bench/RESULTS.md
 
 .PHONY: targets
 targets: ## measure the suite, the program, a build and the tests, beside their targets (an hour; ARGS='--base COMMIT')
@@ -149,21 +149,21 @@ targets: ## measure the suite, the program, a build and the tests, beside their 
 USECHAT := .tmp/usechat
 .PHONY: usechat
 usechat: ## build the page of useChat that `turnspec bench page --usechat .tmp/usechat/usechat.js` measures (40 MB of React, the AI SDK and esbuild)
-	mkdir -p $(USECHAT) && cp conformance/bench/paint/usechat/*.json conformance/bench/paint/usechat/*.mjs conformance/bench/paint/marks.mjs $(USECHAT)
+	mkdir -p $(USECHAT) && cp conformance/lab/bench/paint/usechat/*.json conformance/lab/bench/paint/usechat/*.mjs conformance/lab/bench/paint/marks.mjs $(USECHAT)
 	cd $(USECHAT) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent build
 
 .PHONY: test-usechat
 test-usechat: usechat ## measure the page of useChat once, in Chromium
-	TURNSPEC_USECHAT=$(CURDIR)/$(USECHAT)/usechat.js $(GO) test -count=1 -run TestRun ./conformance/bench/paint $(ARGS)
+	TURNSPEC_USECHAT=$(CURDIR)/$(USECHAT)/usechat.js $(GO) test -count=1 -run TestRun ./conformance/lab/bench/paint $(ARGS)
 
 .PHONY: crash
 crash: ## kill a program that appends to an event log, and a server, at 200 random moments each
-	TURNSPEC_CRASH_ROUNDS=200 $(GO) test -count=1 -v -run 'TestCrash$$' ./adapters/eventlog/sqlite
-	TURNSPEC_CRASH_ROUNDS=200 $(GO) test -count=1 -v -run 'TestKilledServer$$' ./adapters/sidecar
+	TURNSPEC_CRASH_ROUNDS=200 $(GO) test -count=1 -v -run 'TestCrash$$' ./adapters/backend/eventlog/sqlite
+	TURNSPEC_CRASH_ROUNDS=200 $(GO) test -count=1 -v -run 'TestKilledServer$$' ./adapters/backend/sidecar
 
 .PHONY: mutants
 mutants: ## change the adapters in thousands of small ways and list in conformance/MUTANTS.md the changes that no check detects (hours; ARGS='--sample 200 --goldens=false')
-	$(GO) run ./conformance/mutants --page conformance/MUTANTS.md $(ARGS)
+	$(GO) run ./conformance/lab/mutants --page conformance/MUTANTS.md $(ARGS)
 
 # The files of a release do not depend on who builds them, or where.
 DIST := GOFLAGS=-trimpath $(GO) run ./cmd/dist --nfpm $(abspath $(NFPM))

@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/component"
+	"github.com/turnspec/turnspec/adapters/backend/component"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
@@ -60,7 +60,7 @@ type Open struct {
 	StreamToolInput bool
 
 	// Policy is the tool policy of the session, in the form of package
-	// adapters/policy. Judge is the same policy, for subjects that take a function.
+	// adapters/backend/policy. Judge is the same policy, for subjects that take a function.
 	Policy jsontext.Value
 	Judge  adapters.Judge
 

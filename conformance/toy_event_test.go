@@ -9,11 +9,11 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/turnspec/turnspec/adapters/dialect/dialects"
-	"github.com/turnspec/turnspec/adapters/dialect/wsmessages"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/dialects"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/wsmessages"
+	"github.com/turnspec/turnspec/adapters/backend/page"
+	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/page"
-	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"

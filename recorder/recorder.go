@@ -1,4 +1,4 @@
-// Package recorder turns a scenario into a case.
+// Package recorder turns a scenario into a case. It is not part of the stable interface.
 //
 // A real runtime performs the scenario against a scripted model, isolated from
 // the machine and the network. All lines between client and runtime are kept with
@@ -25,7 +25,7 @@ import (
 	"github.com/turnspec/turnspec/fakes/model"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder/compare"
-	"github.com/turnspec/turnspec/recorder/drive"
+	"github.com/turnspec/turnspec/recorder/internal/drive"
 	"github.com/turnspec/turnspec/recorder/isolate"
 	"github.com/turnspec/turnspec/recorder/redact"
 	"github.com/turnspec/turnspec/recorder/registry"

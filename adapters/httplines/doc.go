@@ -1,4 +1,5 @@
-// Package httplines carries HTTP requests and replies as lines of JSON.
+// Package httplines carries HTTP requests and replies as lines of JSON. It is not part of
+// the stable interface.
 //
 // A Transport is an http.RoundTripper that writes requests as lines and reads replies from
 // lines, so that ordinary net/http code can talk to a stand-in or a recording. A Relay is the

@@ -1,6 +1,6 @@
-// Package lines reads a stream line by line, with a limit for the length of one
-// line. Adapters, stand-ins and the recorder read a runtime's output with it, and
-// package event its own form.
+// Package lines reads a stream line by line, with a limit for the length of one line. It
+// is not part of the stable interface. Adapters, stand-ins and the recorder read a
+// runtime's output with it, and package event its own form.
 //
 // It imports the standard library only.
 package lines

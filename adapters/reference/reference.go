@@ -1,5 +1,6 @@
-// Package reference lists the adapters of this module, one for each runtime. A new
-// adapter is one line here: subcommands, the suite and the tests know it from then on.
+// Package reference lists the adapters of this module, one for each runtime. It is not
+// part of the stable interface. A new adapter is one line here: subcommands, the suite
+// and the tests know it from then on.
 package reference
 
 import (

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/defects"
+	"github.com/turnspec/turnspec/conformance/lab/defects"
 	"github.com/turnspec/turnspec/fakes/fault"
 )
 
@@ -92,7 +92,7 @@ func byTopic(all []*conformance.Check) (out []topic) {
 
 // peerFailures returns the known failures of adapters that others maintain, by check.
 func (s *site) peerFailures() (map[string][]peerFailure, error) {
-	files, err := fs.Glob(s.repository, "conformance/peers/known/*.txt")
+	files, err := fs.Glob(s.repository, "conformance/lab/peers/known/*.txt")
 	if err != nil {
 		return nil, err
 	}

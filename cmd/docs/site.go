@@ -12,7 +12,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/judge"
-	"github.com/turnspec/turnspec/conformance/live"
+	"github.com/turnspec/turnspec/conformance/lab/live"
 )
 
 // source is where files of the repository that are no pages are shown.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/turnspec/turnspec/conformance/bench/curve"
+	"github.com/turnspec/turnspec/conformance/lab/bench/curve"
 )
 
 // figures are those of one commit. What was not measured is 0.

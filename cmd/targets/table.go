@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/turnspec/turnspec/conformance/bench/curve"
+	"github.com/turnspec/turnspec/conformance/lab/bench/curve"
 )
 
 // writeTable writes the figures as a Markdown table, with how many times those of base

@@ -7,7 +7,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/turnspec/turnspec/conformance/bench/curve"
+	"github.com/turnspec/turnspec/conformance/lab/bench/curve"
 )
 
 func TestTable(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/acpagent"
+	"github.com/turnspec/turnspec/adapters/backend/acpagent"
+	"github.com/turnspec/turnspec/adapters/backend/runner/message"
 	"github.com/turnspec/turnspec/adapters/reference"
-	"github.com/turnspec/turnspec/adapters/runner/message"
 )
 
 func agentCmd() *cobra.Command {
@@ -25,7 +25,7 @@ Whatever prompt is sent, the recorded one is.
 A client may choose the mode of a session. Claude Code refuses the mode that never asks
 unless it is started with --arg --allow-dangerously-skip-permissions, or in that mode.
 
-` + "`go doc github.com/turnspec/turnspec/adapters/acpagent`" + ` lists what of a session the protocol
+` + "`go doc github.com/turnspec/turnspec/adapters/backend/acpagent`" + ` lists what of a session the protocol
 can express.
 
 Exit codes: 0 the client closed stdin, or SIGTERM, SIGINT or SIGHUP came; 1 a session

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnspec/turnspec/adapters/agentfile"
+	"github.com/turnspec/turnspec/adapters/backend/agentfile"
 )
 
 func agentsCmd() *cobra.Command {

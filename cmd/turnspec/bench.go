@@ -17,10 +17,10 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/bench"
-	"github.com/turnspec/turnspec/conformance/bench/gate"
-	"github.com/turnspec/turnspec/conformance/bench/report"
-	"github.com/turnspec/turnspec/conformance/bench/serverload"
+	"github.com/turnspec/turnspec/conformance/lab/bench"
+	"github.com/turnspec/turnspec/conformance/lab/bench/gate"
+	"github.com/turnspec/turnspec/conformance/lab/bench/report"
+	"github.com/turnspec/turnspec/conformance/lab/bench/serverload"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
@@ -64,7 +64,7 @@ or to yours, and to controls in the same run: raw reads bytes from the pipe, lin
 splits them, node is Node's readline and JSON.parse, sdk the official client (of
 claude, if it is installed), spawn a child process that does nothing. It prints
 ratios to the controls first, as medians of interleaved repeats, and absolute
-figures separately. conformance/bench/BENCH.md describes how they are measured and
+figures separately. conformance/lab/bench/BENCH.md describes how they are measured and
 where they mislead.
 
 The loads:
@@ -115,7 +115,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 	fl.StringArrayVar(&f.controls, "control", nil, "raw, lines, node, sdk or spawn (again for more; default: all but sdk)")
 	fl.StringVar(&f.clients, "clients", "", "folder of the official clients, for the control sdk (default: the folder of make test-clients)")
 	fl.StringArrayVar(&f.gates, "gate", nil, "exit with 1 unless this holds: 'added-p99<=2x raw', 'lost<=0', targets (repeatable)")
-	fl.BoolVar(&f.json, "json", false, "print JSON as conformance/bench/report/schema.json describes")
+	fl.BoolVar(&f.json, "json", false, "print JSON as conformance/lab/bench/report/schema.json describes")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every figure")
 	fl.StringVar(&f.html, "html", "", "write an HTML page with plots to this file")
 	completeSubjectRuntime(cmd, "acp", "http")

@@ -15,12 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/sqlite"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/bench"
-	"github.com/turnspec/turnspec/conformance/bench/curve"
-	"github.com/turnspec/turnspec/conformance/bench/report"
+	"github.com/turnspec/turnspec/conformance/lab/bench"
+	"github.com/turnspec/turnspec/conformance/lab/bench/curve"
+	"github.com/turnspec/turnspec/conformance/lab/bench/report"
 	"github.com/turnspec/turnspec/conformance/report/table"
 	"github.com/turnspec/turnspec/fixtures"
 )

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnspec/turnspec/conformance/bench/gate"
-	"github.com/turnspec/turnspec/conformance/bench/paint"
-	"github.com/turnspec/turnspec/conformance/bench/report"
+	"github.com/turnspec/turnspec/conformance/lab/bench/gate"
+	"github.com/turnspec/turnspec/conformance/lab/bench/paint"
+	"github.com/turnspec/turnspec/conformance/lab/bench/report"
 )
 
 type benchPageFlags struct {
@@ -56,7 +56,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 	fl.IntVar(&f.repeat, "repeat", 5, "number of repeats")
 	fl.StringVar(&f.useChat, "usechat", "", "file with the page of useChat that make usechat builds, as another control")
 	fl.StringArrayVar(&f.gates, "gate", nil, "exit with 1 unless this holds: 'painted<=1.5x dom' (repeatable)")
-	fl.BoolVar(&f.json, "json", false, "print JSON as conformance/bench/report/schema.json describes")
+	fl.BoolVar(&f.json, "json", false, "print JSON as conformance/lab/bench/report/schema.json describes")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every figure")
 	return cmd
 }

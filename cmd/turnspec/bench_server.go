@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnspec/turnspec/adapters/eventlog"
-	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
-	"github.com/turnspec/turnspec/conformance/bench/serverload"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/sqlite"
+	"github.com/turnspec/turnspec/conformance/lab/bench/serverload"
 )
 
 func benchServerCmd() *cobra.Command {
@@ -29,7 +29,7 @@ multiples of the delay of a listener in the server's process in the same run, an
 comparison that of a plain handler that writes the same events without a log. It counts
 events that are lost or doubled, and measures the memory of idle listeners. The server and
 the listeners are two processes of this machine, which share its processors.
-conformance/bench/BENCH.md says more.
+conformance/lab/bench/BENCH.md says more.
 
 A run is short beside what else a machine does: --repeat prints the median of several, and
 --max-ratio makes it a gate.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnspec/turnspec/conformance/bench/gate"
-	"github.com/turnspec/turnspec/conformance/bench/report"
+	"github.com/turnspec/turnspec/conformance/lab/bench/gate"
+	"github.com/turnspec/turnspec/conformance/lab/bench/report"
 )
 
 func benchShowCmd() *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/conformance/live"
+	"github.com/turnspec/turnspec/conformance/lab/live"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder/runtimes"

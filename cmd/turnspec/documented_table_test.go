@@ -20,7 +20,7 @@ const (
 	needsNPM       = "npx downloads the agent; `make peers` runs it"
 	runByCI        = "it is a step of .ci/run"
 	readsTheCorpus = "it reads the whole corpus, half a minute; a script in testdata/script runs it on a part"
-	measuresPage   = "it takes minutes; conformance/bench/paint tests it with few events"
+	measuresPage   = "it takes minutes; conformance/lab/bench/paint tests it with few events"
 	takesMinutes   = "it takes minutes"
 	writesTheClone = "it writes files of the repository; the test without -update runs in each `go test`"
 	endsOnSignal   = "it runs until it is ended"
@@ -105,7 +105,7 @@ var documentedTable = map[string]how{
 		files: failingAdapter, add: "--check text.once --tier process", exit: exitFailed,
 		after: []string{"turnspec shrink claude/2.1.329/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip"},
 	},
-	"turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --acp -o bug.zip -- my-agent": {notRun: "it needs an agent of the reader's that fails; conformance/shrink tests faults"},
+	"turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --acp -o bug.zip -- my-agent": {notRun: "it needs an agent of the reader's that fails; conformance/lab/shrink tests faults"},
 	"turnspec run --runtime claude --fail-on-flaky -- python3 my_adapter.py":                                              {files: pythonAdapter, add: short},
 	"npx turnspec smoke --runtime claude -- node conformance/plug.ts":                                                     {files: []string{"node_modules", "conformance/plug.ts"}},
 	"npx turnspec run --runtime claude --subject 'node conformance/plug.ts' --case text/plain": {
@@ -309,24 +309,24 @@ var documentedTable = map[string]how{
 	"go run ./cmd/turnspec demo":                                               {clone: true},
 	"go run ./cmd/turnspec run":                                                {notRun: runByCI},
 	"go test ./...":                                                            {notRun: runByCI},
-	"go test ./adapters/dialect -run TestEachCase -update":                     {notRun: writesTheClone},
-	"go test ./adapters/runner/message ./adapters/acpagent -run TestEachCase -update": {notRun: writesTheClone},
-	"go test ./adapters/page":                                         {notRun: runByCI},
-	"go doc ./fixtures":                                               {clone: true},
-	"go doc github.com/turnspec/turnspec/adapters/sidecar":            {clone: true, graph: true},
-	"go doc github.com/turnspec/turnspec/adapters/acpagent":           {clone: true, graph: true},
-	"go doc github.com/turnspec/turnspec/adapters/dialect/wsmessages": {clone: true, graph: true},
-	"go doc github.com/turnspec/turnspec/adapters/runner":             {clone: true, graph: true},
-	"go doc ./adapters/event":                                         {clone: true},
-	"go doc ./adapters/policy":                                        {clone: true},
-	"go doc ./adapters/dialect":                                       {clone: true},
-	"go test ./adapters/dialect":                                      {notRun: runByCI},
-	"go test ./adapters/dialect -run TestGoldens -update":             {notRun: writesTheClone},
-	"go doc github.com/turnspec/turnspec/conformance/plug/mapping":    {clone: true, graph: true},
-	"go doc github.com/turnspec/turnspec/adapters/event":              {clone: true, graph: true},
-	"go build -o bin/turnspec ./cmd/turnspec":                         {notRun: "it is run before `TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version`"},
-	"ln -sf turnspec bin/codex":                                       {after: []string{"mkdir -p bin"}},
-	"TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version":      {clone: true, after: []string{"mkdir -p bin", "go build -o bin/turnspec ./cmd/turnspec", "ln -sf turnspec bin/codex"}},
+	"go test ./adapters/backend/dialect -run TestEachCase -update":             {notRun: writesTheClone},
+	"go test ./adapters/backend/runner/message ./adapters/backend/acpagent -run TestEachCase -update": {notRun: writesTheClone},
+	"go test ./adapters/backend/page":                                         {notRun: runByCI},
+	"go doc ./fixtures":                                                       {clone: true},
+	"go doc github.com/turnspec/turnspec/adapters/backend/sidecar":            {clone: true, graph: true},
+	"go doc github.com/turnspec/turnspec/adapters/backend/acpagent":           {clone: true, graph: true},
+	"go doc github.com/turnspec/turnspec/adapters/backend/dialect/wsmessages": {clone: true, graph: true},
+	"go doc github.com/turnspec/turnspec/adapters/backend/runner":             {clone: true, graph: true},
+	"go doc ./adapters/event":                                                 {clone: true},
+	"go doc ./adapters/backend/policy":                                        {clone: true},
+	"go doc ./adapters/backend/dialect":                                       {clone: true},
+	"go test ./adapters/backend/dialect":                                      {notRun: runByCI},
+	"go test ./adapters/backend/dialect -run TestGoldens -update":             {notRun: writesTheClone},
+	"go doc github.com/turnspec/turnspec/conformance/plug/mapping":            {clone: true, graph: true},
+	"go doc github.com/turnspec/turnspec/adapters/event":                      {clone: true, graph: true},
+	"go build -o bin/turnspec ./cmd/turnspec":                                 {notRun: "it is run before `TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version`"},
+	"ln -sf turnspec bin/codex":                                               {after: []string{"mkdir -p bin"}},
+	"TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version":              {clone: true, after: []string{"mkdir -p bin", "go build -o bin/turnspec ./cmd/turnspec", "ln -sf turnspec bin/codex"}},
 	`ln -s "$(command -v turnspec)" bin/codex && TURNSPEC_CASE=codex/0.169.0/text/plain PATH=$PWD/bin:$PATH my-adapter`: {files: []string{"bin/my-adapter"}},
 	"go install ./cmd/turnspec": {notRun: "it writes to the folder of installed programs; `go build` of the same package is run"},
 	"pip install turnspec==1.2.3 # or: npm install --save-dev turnspec@1.2.3": {notRun: needsRegistry},
@@ -339,13 +339,14 @@ var documentedTable = map[string]how{
 	"npm install --save-dev turnspec @turnspec/plug && npx turnspec init --lang typescript": {notRun: needsRegistry},
 	"pip install turnspec turnspec-plug && turnspec init --lang python":                     {notRun: needsRegistry},
 	"go get github.com/turnspec/turnspec@latest && go mod tidy && go test ./conformance":    {notRun: needsRegistry},
-	"go mod tidy && go test -v":                                         {notRun: "the module is not published; conformance runs the page's code as its example"},
-	"go test -run TestConformance/permission":                           {notRun: "it is run in the reader's module; conformance/suite tests the names of subtests"},
-	"go test ./cmd/turnspec -run TestIndexCoverage -update":             {notRun: writesTheClone},
-	"go test ./conformance/plug/jsonl -run TestTypes -update":           {notRun: writesTheClone},
-	"go test ./conformance/internal/broken -run TestBugs -update":       {notRun: writesTheClone},
-	"go test ./conformance/facts -run TestFactsPage -update":            {notRun: writesTheClone},
-	"go test ./conformance/drift -run TestKnownChangesAreFound -update": {notRun: writesTheClone},
+	"go mod tidy && go test -v":                                             {notRun: "the module is not published; conformance runs the page's code as its example"},
+	"go test -run TestConformance/permission":                               {notRun: "it is run in the reader's module; conformance/suite tests the names of subtests"},
+	"go test ./cmd/turnspec -run TestStableNames -update":                   {notRun: writesTheClone},
+	"go test ./cmd/turnspec -run TestIndexCoverage -update":                 {notRun: writesTheClone},
+	"go test ./conformance/plug/jsonl -run TestTypes -update":               {notRun: writesTheClone},
+	"go test ./conformance/internal/broken -run TestBugs -update":           {notRun: writesTheClone},
+	"go test ./conformance/lab/facts -run TestFactsPage -update":            {notRun: writesTheClone},
+	"go test ./conformance/lab/drift -run TestKnownChangesAreFound -update": {notRun: writesTheClone},
 }
 
 // quick makes a measurement take seconds.

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/conformance/drift"
+	"github.com/turnspec/turnspec/conformance/lab/drift"
 	"github.com/turnspec/turnspec/fixtures"
 	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/isolate"

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnspec/turnspec/adapters/acpagent"
-	"github.com/turnspec/turnspec/adapters/dialect/dialects"
+	"github.com/turnspec/turnspec/adapters/backend/acpagent"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/dialects"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog"
+	"github.com/turnspec/turnspec/adapters/backend/runner/message"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/eventlog"
-	"github.com/turnspec/turnspec/adapters/runner/message"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/conformance/defects"
+	"github.com/turnspec/turnspec/conformance/lab/defects"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fakes/fault"

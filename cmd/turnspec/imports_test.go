@@ -16,8 +16,8 @@ const module = "github.com/turnspec/turnspec/"
 
 // pkg is the part of `go list -json` that the tests read.
 type pkg struct {
-	ImportPath, Name string
-	Deps             []string
+	ImportPath, Name, Dir string
+	GoFiles, Deps         []string
 }
 
 // packages lists the packages of the module with their dependencies, without those
@@ -25,7 +25,7 @@ type pkg struct {
 func packages(t *testing.T) []pkg {
 	t.Helper()
 	var stderr bytes.Buffer
-	cmd := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Name,Deps", module+"...")
+	cmd := exec.Command("go", "list", "-deps=false", "-json=ImportPath,Name,Dir,GoFiles,Deps", module+"...")
 	cmd.Stderr = &stderr
 	b, err := cmd.Output()
 	if err != nil {
@@ -66,25 +66,25 @@ func forbidden(from, to string) string {
 	switch {
 	case strings.HasPrefix(to, "github.com/onsi/ginkgo") && !under(from, "conformance/suite/specs"):
 		return "only conformance/suite/specs may import ginkgo: its import registers flags"
-	case slices.ContainsFunc(benchOnly, func(lib string) bool { return strings.HasPrefix(to, lib) }) && !under(from, "conformance/bench", "cmd"):
-		return "only conformance/bench may import what benchmarks count with: others import the suite"
+	case slices.ContainsFunc(benchOnly, func(lib string) bool { return strings.HasPrefix(to, lib) }) && !under(from, "conformance/lab/bench", "cmd"):
+		return "only conformance/lab/bench may import what benchmarks count with: others import the suite"
 	case slices.ContainsFunc(testOnly, func(lib string) bool { return strings.HasPrefix(to, lib) }):
 		return "only tests compare with it: every build would compile it and what it imports"
-	case strings.HasPrefix(to, "mvdan.cc/sh/") && under(from, "adapters") && !under(from, "adapters/policy"):
-		return "only adapters/policy reads commands: an adapter takes a Judge, and brings no parsers along"
-	case (strings.HasPrefix(to, "go.yaml.in/yaml/") || strings.HasPrefix(to, "github.com/pelletier/go-toml/")) && under(from, "adapters") && !under(from, "adapters/policy", "adapters/agentfile"):
-		return "only adapters/policy and adapters/agentfile read files that people write: an adapter brings no parsers along"
+	case strings.HasPrefix(to, "mvdan.cc/sh/") && under(from, "adapters") && !under(from, "adapters/backend/policy"):
+		return "only adapters/backend/policy reads commands: an adapter takes a Judge, and brings no parsers along"
+	case (strings.HasPrefix(to, "go.yaml.in/yaml/") || strings.HasPrefix(to, "github.com/pelletier/go-toml/")) && under(from, "adapters") && !under(from, "adapters/backend/policy", "adapters/backend/agentfile"):
+		return "only adapters/backend/policy and adapters/backend/agentfile read files that people write: an adapter brings no parsers along"
 	case strings.HasPrefix(to, "github.com/modelcontextprotocol/") && under(from, "adapters") && !under(from, "adapters/chat", "adapters/reference"):
 		return "only adapters/chat uses MCP servers itself: the runtimes of other adapters do"
-	case strings.HasPrefix(to, "github.com/coder/websocket") && under(from, "adapters", "conformance", "fixtures") && !under(from, "adapters/sidecar", "conformance/bench", "conformance/plug/sse"):
-		return "only adapters/sidecar speaks WebSocket, which benchmarks start, and its grader"
-	case strings.HasPrefix(to, "modernc.org/") && !under(from, "adapters/eventlog/sqlite", "cmd"):
-		return "only adapters/eventlog/sqlite brings SQLite along"
-	case strings.HasPrefix(to, "github.com/jackc/") && !under(from, "adapters/eventlog/postgres", "adapters/eventlog/testserver", "cmd"):
-		return "only adapters/eventlog/postgres brings a client of PostgreSQL along"
-	case strings.HasPrefix(to, "github.com/nats-io/") && !under(from, "adapters/eventlog/nats", "adapters/eventlog/testserver", "cmd"):
-		return "only adapters/eventlog/nats brings a client of NATS along"
-	case strings.HasPrefix(to, "github.com/nats-io/nats-server/") && !under(from, "adapters/eventlog/testserver"):
+	case strings.HasPrefix(to, "github.com/coder/websocket") && under(from, "adapters", "conformance", "fixtures") && !under(from, "adapters/backend/sidecar", "conformance/lab/bench", "conformance/plug/sse"):
+		return "only adapters/backend/sidecar speaks WebSocket, which benchmarks start, and its grader"
+	case strings.HasPrefix(to, "modernc.org/") && !under(from, "adapters/backend/eventlog/sqlite", "cmd"):
+		return "only adapters/backend/eventlog/sqlite brings SQLite along"
+	case strings.HasPrefix(to, "github.com/jackc/") && !under(from, "adapters/backend/eventlog/postgres", "adapters/backend/eventlog/testserver", "cmd"):
+		return "only adapters/backend/eventlog/postgres brings a client of PostgreSQL along"
+	case strings.HasPrefix(to, "github.com/nats-io/") && !under(from, "adapters/backend/eventlog/nats", "adapters/backend/eventlog/testserver", "cmd"):
+		return "only adapters/backend/eventlog/nats brings a client of NATS along"
+	case strings.HasPrefix(to, "github.com/nats-io/nats-server/") && !under(from, "adapters/backend/eventlog/testserver"):
 		return "only tests start a server of NATS"
 	case !strings.HasPrefix(to, module):
 		if under(from, "adapters/proc", "adapters/lines", "adapters/httplines") && strings.Contains(strings.SplitN(to, "/", 2)[0], ".") {
@@ -103,10 +103,10 @@ func forbidden(from, to string) string {
 		return "fakes share no code with adapters but proc, lines, httplines and event"
 	case under(from, "recorder") && !under(to, "recorder", "fakes", "fixtures", "adapters/proc", "adapters/lines", "adapters/httplines", "adapters/event"):
 		return "the recorder shares no code with adapters but proc, lines, httplines and event"
-	case under(from, "conformance") && !under(from, "conformance/bench") && under(to, "conformance/bench"):
+	case under(from, "conformance") && !under(from, "conformance/lab/bench") && under(to, "conformance/lab/bench"):
 		return "the suite does not import what measures"
-	case under(from, "conformance") && !under(from, "conformance/live", "conformance/drift", "conformance/explore") && under(to, "recorder"):
-		return "only conformance/live, drift and explore join conformance and recorder"
+	case under(from, "conformance") && !under(from, "conformance/lab/live", "conformance/lab/drift", "conformance/lab/explore") && under(to, "recorder"):
+		return "only conformance/lab/live, drift and explore join conformance and recorder"
 	case !under(from, "cmd") && under(to, "cmd"):
 		return "nothing imports cmd"
 	}
@@ -179,29 +179,29 @@ func TestTheRulesForbid(t *testing.T) {
 		{"fakes/standin", "adapters", true},
 		{"fakes/standin", "adapters/proc", false},
 		{"fakes/model", "recorder", true},
-		{"recorder/drive", "adapters/internal/session", true},
+		{"recorder/internal/drive", "adapters/internal/session", true},
 		{"recorder", "fakes/model", false},
 		{"recorder", "conformance", true},
 		{"fixtures", "adapters/event", true},
 		{"conformance", "recorder", true},
-		{"conformance/checks", "recorder/drive", true},
-		{"conformance/live", "recorder/drive", false},
-		{"conformance/drift", "recorder/schema", false},
-		{"conformance/report", "adapters/replay", false},
+		{"conformance/checks", "recorder/internal/drive", true},
+		{"conformance/lab/live", "recorder/internal/drive", false},
+		{"conformance/lab/drift", "recorder/schema", false},
+		{"conformance/report", "adapters/backend/replay", false},
 		{"conformance", "cmd/turnspec", true},
-		{"conformance", "conformance/bench", true},
-		{"conformance/bench", "conformance", false},
+		{"conformance", "conformance/lab/bench", true},
+		{"conformance/lab/bench", "conformance", false},
 	} {
 		if got := forbidden(module+c.from, module+c.to) != ""; got != c.bad {
 			t.Errorf("%s → %s: forbidden %v, want %v", c.from, c.to, got, c.bad)
 		}
 	}
-	for from, bad := range map[string]bool{"conformance": true, "conformance/live": true, "cmd/turnspec": true, "conformance/suite": true, "conformance/suite/specs": false} {
+	for from, bad := range map[string]bool{"conformance": true, "conformance/lab/live": true, "cmd/turnspec": true, "conformance/suite": true, "conformance/suite/specs": false} {
 		if got := forbidden(module+from, "github.com/onsi/ginkgo/v2") != ""; got != bad {
 			t.Errorf("%s → ginkgo: forbidden %v, want %v", from, got, bad)
 		}
 	}
-	for from, bad := range map[string]bool{"conformance": true, "conformance/report": true, "adapters/codex": true, "conformance/bench/gate": false, "cmd/turnspec": false} {
+	for from, bad := range map[string]bool{"conformance": true, "conformance/report": true, "adapters/codex": true, "conformance/lab/bench/gate": false, "cmd/turnspec": false} {
 		if got := forbidden(module+from, "golang.org/x/perf/benchmath") != ""; got != bad {
 			t.Errorf("%s → benchmath: forbidden %v, want %v", from, got, bad)
 		}
@@ -211,22 +211,22 @@ func TestTheRulesForbid(t *testing.T) {
 			t.Errorf("%s is allowed outside tests", to)
 		}
 	}
-	for from, bad := range map[string]bool{"adapters": true, "adapters/codex": true, "adapters/policy": false, "cmd/turnspec": false} {
+	for from, bad := range map[string]bool{"adapters": true, "adapters/codex": true, "adapters/backend/policy": false, "cmd/turnspec": false} {
 		for _, to := range []string{"mvdan.cc/sh/v3/syntax", "go.yaml.in/yaml/v3", "github.com/pelletier/go-toml/v2"} {
 			if got := forbidden(module+from, to) != ""; got != bad {
 				t.Errorf("%s → %s: forbidden %v, want %v", from, to, got, bad)
 			}
 		}
 	}
-	if forbidden(module+"adapters/agentfile", "go.yaml.in/yaml/v3") != "" || forbidden(module+"adapters/agentfile", "mvdan.cc/sh/v3/syntax") == "" {
-		t.Error("adapters/agentfile: YAML and TOML, and no shell")
+	if forbidden(module+"adapters/backend/agentfile", "go.yaml.in/yaml/v3") != "" || forbidden(module+"adapters/backend/agentfile", "mvdan.cc/sh/v3/syntax") == "" {
+		t.Error("adapters/backend/agentfile: YAML and TOML, and no shell")
 	}
-	for from, bad := range map[string]bool{"adapters/page": true, "conformance/plug/acp": true, "conformance/plug/sse": false, "adapters/sidecar": false, "cmd/turnspec": false} {
+	for from, bad := range map[string]bool{"adapters/backend/page": true, "conformance/plug/acp": true, "conformance/plug/sse": false, "adapters/backend/sidecar": false, "cmd/turnspec": false} {
 		if got := forbidden(module+from, "github.com/coder/websocket") != ""; got != bad {
 			t.Errorf("%s → websocket: forbidden %v, want %v", from, got, bad)
 		}
 	}
-	for from, bad := range map[string]bool{"adapters/eventlog": true, "adapters/replay": true, "conformance": true, "adapters/eventlog/sqlite": false, "cmd/turnspec": false} {
+	for from, bad := range map[string]bool{"adapters/backend/eventlog": true, "adapters/backend/replay": true, "conformance": true, "adapters/backend/eventlog/sqlite": false, "cmd/turnspec": false} {
 		if got := forbidden(module+from, "modernc.org/sqlite") != ""; got != bad {
 			t.Errorf("%s → sqlite: forbidden %v, want %v", from, got, bad)
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/conformance/facts"
+	"github.com/turnspec/turnspec/conformance/lab/facts"
 	"github.com/turnspec/turnspec/fixtures"
 	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )

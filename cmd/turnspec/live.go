@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/runner"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/live"
+	"github.com/turnspec/turnspec/conformance/lab/live"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder/isolate"
 	"github.com/turnspec/turnspec/recorder/runtimes"

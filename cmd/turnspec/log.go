@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
+	"github.com/turnspec/turnspec/adapters/backend/eventlog"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/sqlite"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/eventlog"
-	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 )
 
 func logCmd() *cobra.Command {

@@ -9,8 +9,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/sqlite"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 )
 
 // dot is the image of the scenario mcp/gives-an-image.

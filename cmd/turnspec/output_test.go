@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/shrink"
+	"github.com/turnspec/turnspec/conformance/lab/shrink"
 )
 
 // TestRerun checks that the rerun command has the same corpus, faults and tier, and

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/backend/policy"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/policy"
 )
 
 // exitAsk is the exit code of `policy explain` for the decision ask.
@@ -106,7 +106,7 @@ Exit codes: 0 allow, 1 deny, 3 ask, 2 wrong use.`,
 	fl.StringVar(&input, "input", "", "the tool's input, JSON")
 	fl.StringVar(&mode, "mode", "", "planner or implementation (default: the mode of --rules, else planner)")
 	fl.StringVar(&preset, "preset", "", "full, read-only, no-bash or safe-edit (default: the preset of --rules, else full)")
-	fl.StringVar(&rules, "rules", "", "a policy file; 'go doc ./adapters/policy Load' lists its keys")
+	fl.StringVar(&rules, "rules", "", "a policy file; 'go doc ./adapters/backend/policy Load' lists its keys")
 	fl.StringArrayVar(&roots, "root", nil, "a folder of the workspace (repeatable; default: --dir)")
 	fl.StringVar(&dir, "dir", ".", "the working directory of the call")
 	fl.BoolVar(&asJSON, "json", false, "print JSON")

@@ -12,7 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/conformance/live"
+	"github.com/turnspec/turnspec/conformance/lab/live"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

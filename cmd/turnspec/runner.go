@@ -18,10 +18,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/policy"
+	"github.com/turnspec/turnspec/adapters/backend/policy"
+	"github.com/turnspec/turnspec/adapters/backend/runner"
+	"github.com/turnspec/turnspec/adapters/backend/runner/message"
 	"github.com/turnspec/turnspec/adapters/reference"
-	"github.com/turnspec/turnspec/adapters/runner"
-	"github.com/turnspec/turnspec/adapters/runner/message"
 )
 
 // runnerFlags are the flags of runner.
@@ -56,8 +56,8 @@ MCP servers come from .mcp.json in the working directory and from --mcp-servers-
 which has precedence. --tool-preset bounds the tools; what the runtime does without asking
 is listed by ` + "`turnspec policy`" + `.
 
-` + "`go doc github.com/turnspec/turnspec/adapters/runner`" + ` lists the commands, and
-` + "`go doc github.com/turnspec/turnspec/adapters/runner/message`" + ` the messages.
+` + "`go doc github.com/turnspec/turnspec/adapters/backend/runner`" + ` lists the commands, and
+` + "`go doc github.com/turnspec/turnspec/adapters/backend/runner/message`" + ` the messages.
 
 Exit codes: 0 the conversation is complete, or SIGTERM, SIGINT or SIGHUP ended it; 1 it
 failed; 2 it could not begin.`,

@@ -18,13 +18,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/sqlite"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/window"
+	"github.com/turnspec/turnspec/adapters/backend/exchange"
+	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
-	"github.com/turnspec/turnspec/adapters/eventlog/window"
-	"github.com/turnspec/turnspec/adapters/exchange"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/adapters/reference"
-	"github.com/turnspec/turnspec/adapters/sidecar"
 )
 
 // envToken is the variable that holds the token of a server.
@@ -58,7 +58,7 @@ or a network. Whatever message is sent, the recorded one is.
 
 With --agents, the agent of a session can ask that of another: it calls a tool with the name
 of a runtime or the id of a session, and receives the answer as a message. Both sessions are
-served as any other; ` + "`go doc github.com/turnspec/turnspec/adapters/exchange`" + ` says more.
+served as any other; ` + "`go doc github.com/turnspec/turnspec/adapters/backend/exchange`" + ` says more.
 
 It listens on loopback, at the port in PORT if that is set. Requests must present a
 token: the one in ` + envToken + `, or else a new one, which serve prints. SIGTERM, SIGINT and
@@ -74,7 +74,7 @@ and the events of all sessions; a request to the runtime of a session that anoth
 runs is refused with the code "elsewhere" and that server's --url. If a server is killed,
 another ends its sessions, or resumes them, within one and a half times --lease.
 
-` + "`go doc github.com/turnspec/turnspec/adapters/sidecar`" + ` lists the routes.
+` + "`go doc github.com/turnspec/turnspec/adapters/backend/sidecar`" + ` lists the routes.
 
 Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 		Example: `  turnspec serve

@@ -13,14 +13,14 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog"
+	"github.com/turnspec/turnspec/adapters/backend/exchange"
+	"github.com/turnspec/turnspec/adapters/backend/exchange/exchangetest"
+	"github.com/turnspec/turnspec/adapters/backend/replay"
+	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/eventlog"
-	"github.com/turnspec/turnspec/adapters/exchange"
-	"github.com/turnspec/turnspec/adapters/exchange/exchangetest"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/adapters/reference"
-	"github.com/turnspec/turnspec/adapters/replay"
-	"github.com/turnspec/turnspec/adapters/sidecar"
 )
 
 // agentsCorpus holds recordings of a Claude Code that asks another agent (turnspec record

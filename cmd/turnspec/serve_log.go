@@ -9,10 +9,10 @@ import (
 	"io"
 	"strings"
 
-	"github.com/turnspec/turnspec/adapters/eventlog"
-	"github.com/turnspec/turnspec/adapters/eventlog/lease"
-	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
-	"github.com/turnspec/turnspec/adapters/sidecar"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/lease"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/sqlite"
+	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 )
 
 // sharedLog is an event log that servers share.

@@ -16,7 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/turnspec/turnspec/adapters/eventlog/testserver"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/testserver"
 )
 
 // sharedServer is a `turnspec serve`, such as one that shares its log with others.
@@ -100,10 +100,10 @@ func TestDeployedCommands(t *testing.T) {
 	var compose struct {
 		Services map[string]struct{ Command []string }
 	}
-	b, err := os.ReadFile("../../adapters/sidecar/deploy/compose.yaml")
+	b, err := os.ReadFile("../../adapters/backend/sidecar/deploy/compose.yaml")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(yaml.Unmarshal(b, &compose)).To(Succeed())
-	unit, err := os.ReadFile("../../adapters/sidecar/deploy/turnspec.service")
+	unit, err := os.ReadFile("../../adapters/backend/sidecar/deploy/turnspec.service")
 	g.Expect(err).NotTo(HaveOccurred())
 	start := regexp.MustCompile(`(?m)^ExecStart=/usr/bin/turnspec (.*)$`).FindSubmatch(unit)
 	g.Expect(start).To(HaveLen(2))

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/conformance/defects"
-	"github.com/turnspec/turnspec/conformance/shrink"
+	"github.com/turnspec/turnspec/conformance/lab/defects"
+	"github.com/turnspec/turnspec/conformance/lab/shrink"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

@@ -1,5 +1,5 @@
-// Package judge computes verdicts: it applies a check to runs, and compares a run
-// with its golden file.
+// Package judge computes verdicts: it applies a check to runs, and compares a run with
+// its golden file. It is not part of the stable interface.
 package judge
 
 import (

@@ -1,5 +1,5 @@
 // Package perform lets a subject perform the steps of a scenario and records what
-// happened in a conformance.Run.
+// happened in a conformance.Run. It is not part of the stable interface.
 //
 // There is one interpreter of steps, the director, and three environments that a
 // subject can run in:

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/policy"
+	"github.com/turnspec/turnspec/adapters/backend/policy"
 )
 
 // denyReason is the reason of every denial. The reasons that package policy gives

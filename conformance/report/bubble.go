@@ -3,8 +3,8 @@ package report
 import (
 	"strings"
 
+	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/chats"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/conformance/defects"
+	"github.com/turnspec/turnspec/conformance/lab/defects"
 	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/fixtures"
 )

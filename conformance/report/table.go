@@ -1,4 +1,4 @@
-// Package report writes the outcome of a run.
+// Package report writes the outcome of a run. It is not part of the stable interface.
 //
 // New makes a Document of a conformance.Report. Console, Table and Failures write it for
 // a terminal, JSON for programs, JUnit for CI systems, Markdown for a pull request,

@@ -54,7 +54,7 @@ func (t Trend) bars() (out []bar, most int) {
 const trendPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 // TrendHTML writes the trends as a page without references: a picture and a table for each.
-// Package conformance/bench/report says why it is no template.
+// Package conformance/lab/bench/report says why it is no template.
 func TrendHTML(w io.Writer, trends []Trend) error {
 	page := h.Doctype(h.HTML(h.Lang("en"),
 		h.Head(

@@ -1,4 +1,5 @@
-// Package runner runs all cases of a configuration and returns the report.
+// Package runner runs all cases of a configuration and returns the report. It is not part
+// of the stable interface.
 //
 // Run runs the whole configuration. Jobs and Do run it case by case, for a test
 // framework that has a spec for each case.

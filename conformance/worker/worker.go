@@ -1,7 +1,8 @@
 //go:build unix
 
-// Package worker runs parts of a run in other processes of the same program. If a
-// part panics, exits or hangs, only its worker process ends, not this one.
+// Package worker runs parts of a run in other processes of the same program. It is not
+// part of the stable interface. If a part panics, exits or hangs, only its worker process
+// ends, not this one.
 //
 // A worker is this program, started again with the same arguments (a test: with
 // -test.run of its name). It runs to the same place as the program did. There

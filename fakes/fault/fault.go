@@ -1,5 +1,6 @@
 // Package fault changes a recorded wire the way a faulty runtime or a faulty client
-// would, and states what an adapter must emit then.
+// would, and states what an adapter must emit then. It is not part of the stable
+// interface.
 //
 // An [Operator] is a pure function of a case and a place. It returns a [Fault], which
 // a stand-in (package fakes/standin) plays. The recorded lines are never modified, and

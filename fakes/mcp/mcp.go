@@ -1,4 +1,4 @@
-// Package mcp runs the MCP servers of a scenario.
+// Package mcp runs the MCP servers of a scenario. It is not part of the stable interface.
 //
 // Real runtimes start a server as a child. It is this program under another name: Install
 // puts a link named turnspec-mcp-SERVER into a folder, with a file of the server's

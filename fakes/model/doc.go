@@ -1,4 +1,5 @@
-// Package model offers a scripted model API on loopback that real runtimes talk to.
+// Package model offers a scripted model API on loopback that real runtimes talk to. It is
+// not part of the stable interface.
 //
 // A scenario holds its replies. It records every request, far from the wire that an
 // adapter parses, and so it is the witness by which adapters are judged.

@@ -1,4 +1,5 @@
 // Package pipe offers a pipe within the program that behaves like the pipe of a process.
+// It is not part of the stable interface.
 //
 // A Pipe holds 64 KiB; a writer blocks while it is full. Unlike a pipe of the system it
 // keeps the bounds of writes: one Read never returns bytes of two writes, so that lines

@@ -1,4 +1,5 @@
 // Package relay lets a play in this program act as a process that another program starts.
+// It is not part of the stable interface.
 //
 // A client that is a program looks for its runtime in PATH, or where a variable points. A
 // Post puts a program of the runtime's name there: this program under another name, which

@@ -1,5 +1,5 @@
-// Package standin plays a recorded case (package fixtures) as the runtime that it
-// was recorded from.
+// Package standin plays a recorded case (package fixtures) as the runtime that it was
+// recorded from. It is not part of the stable interface.
 //
 // A play runs in this process over pipes (Launcher) or as a program on stdio (Serve,
 // Main). It writes nothing that the recording does not hold, and shares no wire code

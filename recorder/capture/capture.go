@@ -1,5 +1,5 @@
-// Package capture makes a case of lines that another tool recorded, or of a live
-// session of the user's own runtime.
+// Package capture makes a case of lines that another tool recorded, or of a live session
+// of the user's own runtime. It is not part of the stable interface.
 //
 // The model was not scripted, so the case has no witness, and its head says so. The
 // lines are redacted like those of any recording. If the lint still finds something

@@ -1,7 +1,7 @@
-// Package census counts what the lines of cases hold: each kind of message, each
-// member of it with its types, and the values of members that hold one of a few
-// words. It needs no schema. The censuses of two versions, taken from the same
-// scenarios, show what has changed.
+// Package census counts what the lines of cases hold: each kind of message, each member
+// of it with its types, and the values of members that hold one of a few words. It is not
+// part of the stable interface. It needs no schema. The censuses of two versions, taken
+// from the same scenarios, show what has changed.
 package census
 
 import (

@@ -1,4 +1,5 @@
-// Package compare compares two recordings of the same scenario.
+// Package compare compares two recordings of the same scenario. It is not part of the
+// stable interface.
 //
 // It divides a recording into streams: the start and end of a process, the lines
 // of the client, the reply to one of its requests, one item of a thread, one kind

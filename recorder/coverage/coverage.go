@@ -1,6 +1,7 @@
 // Package coverage reports which scenarios a version of a runtime performs in the corpus,
-// and which parts of its wire the corpus holds. The whole of the wire is the schema of the
-// runtime, which is stored with the cases of the version if its vendor publishes one.
+// and which parts of its wire the corpus holds. It is not part of the stable interface.
+// The whole of the wire is the schema of the runtime, which is stored with the cases of
+// the version if its vendor publishes one.
 package coverage
 
 import (

@@ -1,5 +1,5 @@
 // Package isolate runs a runtime so that it can reach the scripted model and nothing
-// else.
+// else. It is not part of the stable interface.
 //
 // A recording must not depend on the machine, and nothing of it may leave the
 // machine. The recorder starts itself again in a network namespace that has only

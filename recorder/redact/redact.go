@@ -1,7 +1,7 @@
-// Package redact removes from a recording what must not be published: secrets,
-// names of the machine and its users (homes, paths, host, user, ports), and the
-// prose of a vendor. It runs before anything is written to the disk. Each removed
-// text becomes a placeholder:
+// Package redact removes from a recording what must not be published: secrets, names of
+// the machine and its users (homes, paths, host, user, ports), and the prose of a vendor.
+// It is not part of the stable interface. It runs before anything is written to the disk.
+// Each removed text becomes a placeholder:
 //
 //	<home> <work> <tmp> <NAME>    an absolute path (NAME: from Facts.Paths)
 //	<work:slug>                   the path as a file name: "-" for each byte that is no letter or digit

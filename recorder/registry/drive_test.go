@@ -18,8 +18,8 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
-	"github.com/turnspec/turnspec/recorder/codex"
-	"github.com/turnspec/turnspec/recorder/drive"
+	"github.com/turnspec/turnspec/recorder/internal/codex"
+	"github.com/turnspec/turnspec/recorder/internal/drive"
 	"github.com/turnspec/turnspec/recorder/registry"
 )
 

@@ -1,4 +1,5 @@
-// Package registry lists the runtimes that the recorder can drive.
+// Package registry lists the runtimes that the recorder can drive. It is not part of the
+// stable interface.
 package registry
 
 import (
@@ -9,15 +10,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/turnspec/turnspec/recorder/acp"
-	"github.com/turnspec/turnspec/recorder/chat"
-	"github.com/turnspec/turnspec/recorder/claude"
-	"github.com/turnspec/turnspec/recorder/codex"
-	"github.com/turnspec/turnspec/recorder/codexexec"
-	"github.com/turnspec/turnspec/recorder/drive"
-	"github.com/turnspec/turnspec/recorder/opencode"
-	"github.com/turnspec/turnspec/recorder/opencoderun"
-	"github.com/turnspec/turnspec/recorder/pi"
+	"github.com/turnspec/turnspec/recorder/internal/acp"
+	"github.com/turnspec/turnspec/recorder/internal/chat"
+	"github.com/turnspec/turnspec/recorder/internal/claude"
+	"github.com/turnspec/turnspec/recorder/internal/codex"
+	"github.com/turnspec/turnspec/recorder/internal/codexexec"
+	"github.com/turnspec/turnspec/recorder/internal/drive"
+	"github.com/turnspec/turnspec/recorder/internal/opencode"
+	"github.com/turnspec/turnspec/recorder/internal/opencoderun"
+	"github.com/turnspec/turnspec/recorder/internal/pi"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 	"github.com/turnspec/turnspec/recorder/schema"
 )

@@ -1,4 +1,5 @@
-// Package runtimes finds and installs the real runtimes.
+// Package runtimes finds and installs the real runtimes. It is not part of the stable
+// interface.
 //
 // lock.json pins their versions: package, integrity and size. Install gets them
 // from the npm registry, with the npm client, into a folder that is not committed.

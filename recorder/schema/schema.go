@@ -1,6 +1,7 @@
-// Package schema holds what the vendor of a runtime publishes about its wire: the
-// names of messages, types, fields and values, without prose. The text of a schema
-// can be compared line by line. Walk reports which names a recorded message has.
+// Package schema holds what the vendor of a runtime publishes about its wire: the names
+// of messages, types, fields and values, without prose. It is not part of the stable
+// interface. The text of a schema can be compared line by line. Walk reports which names
+// a recorded message has.
 //
 // The text has one declaration a line, sorted:
 //

@@ -1,4 +1,5 @@
-// Package component holds the checks of the components that an agent shows.
+// Package component holds the checks of the components that an agent shows. It is not
+// part of the stable interface.
 package component
 
 import (

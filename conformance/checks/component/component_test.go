@@ -5,7 +5,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/turnspec/turnspec/adapters/component"
+	"github.com/turnspec/turnspec/adapters/backend/component"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

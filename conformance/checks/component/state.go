@@ -8,15 +8,15 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/turnspec/turnspec/adapters/component"
+	"github.com/turnspec/turnspec/adapters/backend/component"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 )
 
 // State is the check component.state.
 var State = &conformance.Check{
-	ID: "component.state", Source: "RFC 7396; RFC 6902; the event contract (adapters/component)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
+	ID: "component.state", Source: "RFC 7396; RFC 6902; the event contract (adapters/backend/component)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:   []string{"component_update", "component_update.props", "component_update.surface", "component_remove", "component_remove.component_id"},
 	Needs:    []string{"component_update", "component_remove"},
 	Mend:     "Apply changes as RFC 7396 or RFC 6902 says to the stored state, and emit the whole state. Emit component_remove for a projection without a value.",

@@ -3,7 +3,7 @@ package component
 import (
 	"bytes"
 
-	"github.com/turnspec/turnspec/adapters/component"
+	"github.com/turnspec/turnspec/adapters/backend/component"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )

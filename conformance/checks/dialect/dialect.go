@@ -1,6 +1,7 @@
-// Package dialect holds the checks of streams in the vocabulary of a front end: they report what
-// the strict reader of the vocabulary (adapters/dialect) found. The broken writers that prove them
-// are in the tests of package sse.
+// Package dialect holds the checks of streams in the vocabulary of a front end: they
+// report what the strict reader of the vocabulary (adapters/backend/dialect) found. It is
+// not part of the stable interface. The broken writers that prove them are in the tests
+// of package sse.
 package dialect
 
 import "github.com/turnspec/turnspec/conformance"

@@ -2,7 +2,7 @@ package dialect
 
 import (
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 )
 
 // Order is the check dialect.order.

@@ -1,4 +1,5 @@
-// Package mode holds the checks of changes of model and mode.
+// Package mode holds the checks of changes of model and mode. It is not part of the
+// stable interface.
 package mode
 
 import (

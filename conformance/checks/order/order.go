@@ -1,4 +1,4 @@
-// Package order holds the checks of seq and ts.
+// Package order holds the checks of seq and ts. It is not part of the stable interface.
 package order
 
 import (

@@ -1,4 +1,5 @@
-// Package permission holds the checks of questions for permission and their answers.
+// Package permission holds the checks of questions for permission and their answers. It
+// is not part of the stable interface.
 package permission
 
 import (

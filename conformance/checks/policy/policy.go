@@ -1,4 +1,5 @@
-// Package policy holds the checks of tool policies.
+// Package policy holds the checks of tool policies. It is not part of the stable
+// interface.
 package policy
 
 import (

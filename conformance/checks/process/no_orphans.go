@@ -2,7 +2,7 @@ package process
 
 import (
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/internal/faulted"
 )
 
 // NoOrphans is the check process.no-orphans.

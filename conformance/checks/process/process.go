@@ -1,4 +1,5 @@
-// Package process holds the checks of starting and ending the process of a runtime.
+// Package process holds the checks of starting and ending the process of a runtime. It is
+// not part of the stable interface.
 package process
 
 import (

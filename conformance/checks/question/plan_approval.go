@@ -3,7 +3,7 @@ package question
 import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 )
 
 // PlanApproval is the check question.plan-approval.

@@ -1,4 +1,5 @@
-// Package question holds the checks of questions to the user.
+// Package question holds the checks of questions to the user. It is not part of the
+// stable interface.
 package question
 
 import (

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/replay"
 )
 
 // account derives from the events of a session what a chat must show, by rules that

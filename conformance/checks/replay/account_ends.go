@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/replay"
 )
 
 func (a *account) ask(e event.Event, k askRef) {

@@ -3,8 +3,8 @@ package replay
 import (
 	"math"
 
-	"github.com/turnspec/turnspec/adapters/component"
-	"github.com/turnspec/turnspec/adapters/replay"
+	"github.com/turnspec/turnspec/adapters/backend/component"
+	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/judge"
 )

@@ -1,9 +1,9 @@
 package replay
 
 import (
-	"github.com/turnspec/turnspec/adapters/replay"
+	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/fixtures"
 )

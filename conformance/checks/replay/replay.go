@@ -1,6 +1,6 @@
-// Package replay holds the checks of package replay: they reduce the events of a run
-// to a chat. They are of the golden tier, because a defect of our reducer must not
-// fail another adapter.
+// Package replay holds the checks of package replay: they reduce the events of a run to a
+// chat. It is not part of the stable interface. They are of the golden tier, because a
+// defect of our reducer must not fail another adapter.
 package replay
 
 import (

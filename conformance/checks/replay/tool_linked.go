@@ -6,12 +6,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/turnspec/turnspec/adapters/component"
+	"github.com/turnspec/turnspec/adapters/backend/component"
+	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/replay"
 	"github.com/turnspec/turnspec/conformance"
 	components "github.com/turnspec/turnspec/conformance/checks/component"
-	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

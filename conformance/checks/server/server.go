@@ -1,6 +1,6 @@
 // Package server holds the checks of what only a server can get wrong: its listeners,
-// repeated requests, and who may send them. The broken servers that prove them are in
-// the tests of package sse.
+// repeated requests, and who may send them. It is not part of the stable interface. The
+// broken servers that prove them are in the tests of package sse.
 package server
 
 import (

@@ -2,7 +2,7 @@ package session
 
 import (
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/internal/faulted"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fixtures"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fixtures"
 )

@@ -1,4 +1,5 @@
-// Package session holds the checks of opening, resuming, closing and ending sessions.
+// Package session holds the checks of opening, resuming, closing and ending sessions. It
+// is not part of the stable interface.
 package session
 
 import (

@@ -1,4 +1,5 @@
-// Package subagent holds the checks of sub-agents.
+// Package subagent holds the checks of sub-agents. It is not part of the stable
+// interface.
 package subagent
 
 import (

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 )
 
 // BlockBoundary is the check text.block-boundary.

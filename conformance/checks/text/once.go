@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 )
 
 // Once is the check text.once.

@@ -3,9 +3,9 @@ package text
 import (
 	"strings"
 
-	"github.com/turnspec/turnspec/adapters/replay"
+	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/conformance/judge"
 )
 

@@ -1,4 +1,5 @@
-// Package text holds the checks of the text that the model writes.
+// Package text holds the checks of the text that the model writes. It is not part of the
+// stable interface.
 package text
 
 import (

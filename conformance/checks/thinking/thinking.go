@@ -1,4 +1,4 @@
-// Package thinking holds the checks of reasoning.
+// Package thinking holds the checks of reasoning. It is not part of the stable interface.
 package thinking
 
 import (

@@ -1,4 +1,5 @@
-// Package time holds the checks of delays and backpressure, in virtual time.
+// Package time holds the checks of delays and backpressure, in virtual time. It is not
+// part of the stable interface.
 package time
 
 import (

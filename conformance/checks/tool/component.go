@@ -1,7 +1,7 @@
 package tool
 
 import (
-	"github.com/turnspec/turnspec/adapters/component"
+	"github.com/turnspec/turnspec/adapters/backend/component"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

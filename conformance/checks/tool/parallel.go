@@ -5,8 +5,8 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
-	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/internal/faulted"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 )
 
 // Parallel is the check tool.parallel.

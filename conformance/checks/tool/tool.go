@@ -1,4 +1,5 @@
-// Package tool holds the checks of tool calls and the tools of the client.
+// Package tool holds the checks of tool calls and the tools of the client. It is not part
+// of the stable interface.
 package tool
 
 import (

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
-	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/internal/faulted"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 )
 
 // NothingAfterTerminal is the check turn.nothing-after-terminal.

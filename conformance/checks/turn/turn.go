@@ -1,4 +1,5 @@
-// Package turn holds the checks of how turns begin, run and end.
+// Package turn holds the checks of how turns begin, run and end. It is not part of the
+// stable interface.
 package turn
 
 import (

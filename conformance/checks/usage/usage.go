@@ -1,4 +1,4 @@
-// Package usage holds the checks of token usage.
+// Package usage holds the checks of token usage. It is not part of the stable interface.
 package usage
 
 import (

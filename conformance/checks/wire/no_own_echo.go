@@ -2,8 +2,8 @@ package wire
 
 import (
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
-	"github.com/turnspec/turnspec/conformance/checks/runindex"
+	"github.com/turnspec/turnspec/conformance/internal/faulted"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 )
 
 // NoOwnEcho is the check wire.no-own-echo.

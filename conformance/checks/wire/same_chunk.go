@@ -2,7 +2,7 @@ package wire
 
 import (
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks/faulted"
+	"github.com/turnspec/turnspec/conformance/internal/faulted"
 )
 
 // SameChunk is the check wire.same-chunk.

@@ -1,4 +1,5 @@
-// Package wire holds the checks of reading and writing the wire.
+// Package wire holds the checks of reading and writing the wire. It is not part of the
+// stable interface.
 package wire
 
 import (

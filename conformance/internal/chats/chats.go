@@ -9,8 +9,8 @@ package chats
 import (
 	"fmt"
 
+	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/replay"
 )
 
 // Live reduces events in the order in which they arrive. The zero value is ready to

@@ -25,8 +25,11 @@ const (
 
 func (x *session) replyLimit() time.Duration { return cmp.Or(x.Program.ReplyLimit, replyLimit) }
 
+// Program says how the program under test is started.
+type Program = plug.Program
+
 // Subject is an ACP agent.
-type Subject struct{ plug.Program }
+type Subject struct{ Program }
 
 // Open implements conformance.Subject: it starts the agent and opens a session
 // with it.

@@ -16,9 +16,9 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/backend/runner"
+	"github.com/turnspec/turnspec/adapters/backend/runner/message"
 	"github.com/turnspec/turnspec/adapters/reference"
-	"github.com/turnspec/turnspec/adapters/runner"
-	"github.com/turnspec/turnspec/adapters/runner/message"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/patient"
 	"github.com/turnspec/turnspec/conformance/internal/subjecttest"

@@ -1,12 +1,12 @@
 // Package conversation tests a runner as a subject: a program that runs one conversation,
-// reads commands from stdin and writes messages to stdout, as adapters/runner does.
+// reads commands from stdin and writes messages to stdout, as adapters/backend/runner does.
 //
 // A runner is started once for each session with
 //
 //	--cwd DIR --permission-mode MODE [--resume ID [--fork]] [--mcp-servers-file FILE]
 //
 // behind the arguments of its command, and finds a stand-in for its runtime in PATH. Its
-// messages (adapters/runner/message) become events:
+// messages (adapters/backend/runner/message) become events:
 //
 //	session_started                     session_ready
 //	turn_start                          turn_start, user_message

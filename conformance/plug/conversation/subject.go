@@ -18,8 +18,11 @@ import (
 // startLimit is how long a runner and its runtime may take to be ready.
 const startLimit = 50 * time.Second
 
+// Program says how the program under test is started.
+type Program = plug.Program
+
 // Subject is a runner.
-type Subject struct{ plug.Program }
+type Subject struct{ Program }
 
 // modeNames are the modes that --permission-mode has a name for.
 var modeNames = map[string]string{

@@ -5,8 +5,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/turnspec/turnspec/adapters/backend/runner/message"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/runner/message"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
@@ -108,7 +108,7 @@ func (x *session) handle(line []byte) *plug.Error {
 	}
 	handle, known := handlers[head.Type]
 	if !known {
-		return plug.Errorf("there is no message of type %q", head.Type).Advise("`go doc github.com/turnspec/turnspec/adapters/runner/message` lists the types")
+		return plug.Errorf("there is no message of type %q", head.Type).Advise("`go doc github.com/turnspec/turnspec/adapters/backend/runner/message` lists the types")
 	}
 	if handle == nil {
 		return nil

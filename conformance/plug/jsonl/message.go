@@ -37,7 +37,7 @@ var abilities = []string{
 type Hello struct {
 	Protocol int    `json:"protocol"`
 	Name     string `json:"name,omitempty"`
-	plug.Declaration
+	Declaration
 }
 
 // message is a line that a program writes: it has one of the members.

@@ -11,14 +11,26 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 )
 
+// Program says how the program under test is started.
+type Program = plug.Program
+
+// Declaration is what a program declares in its hello.
+type Declaration = plug.Declaration
+
+// LastDeclaration is the one of the session that was opened last.
+type LastDeclaration = plug.LastDeclaration
+
+// Mapping translates another vocabulary; package mapping reads them from files.
+type Mapping = mapping.Mapping
+
 // Subject is a program that speaks the protocol of this package.
 type Subject struct {
-	plug.Program
-	plug.LastDeclaration
+	Program
+	LastDeclaration
 
 	// Dialect is the vocabulary of its events; nil: that of package event. If it takes no
 	// commands, the program does not speak the protocol.
-	Dialect *mapping.Mapping
+	Dialect *Mapping
 }
 
 var (

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/turnspec/turnspec/adapters/dialect"
-	"github.com/turnspec/turnspec/adapters/dialect/agentui"
-	"github.com/turnspec/turnspec/adapters/dialect/agui"
-	"github.com/turnspec/turnspec/adapters/dialect/uistream"
-	"github.com/turnspec/turnspec/adapters/dialect/wsmessages"
+	"github.com/turnspec/turnspec/adapters/backend/dialect"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/agentui"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/agui"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/uistream"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/wsmessages"
 )
 
 //go:embed builtin/*.json

@@ -1,4 +1,5 @@
-// Package mapping reads streams of other vocabularies as events of the plain form of package sse.
+// Package mapping reads streams of other vocabularies as events of the plain form of
+// package sse. It is not part of the stable interface.
 //
 // A Mapping is JSON, which schema.json describes. It lists rules, of which the first that matches a message applies:
 //

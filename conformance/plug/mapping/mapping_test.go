@@ -7,10 +7,10 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/turnspec/turnspec/adapters/dialect/agentui"
-	"github.com/turnspec/turnspec/adapters/dialect/agui"
-	"github.com/turnspec/turnspec/adapters/dialect/uistream"
-	"github.com/turnspec/turnspec/adapters/dialect/wsmessages"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/agentui"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/agui"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/uistream"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/wsmessages"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 )

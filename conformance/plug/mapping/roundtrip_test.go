@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/turnspec/turnspec/adapters/dialect/dialects"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/dialects"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 	"github.com/turnspec/turnspec/fixtures"

@@ -11,10 +11,10 @@ import (
 	"syscall"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/sqlite"
+	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/eventlog/sqlite"
 	"github.com/turnspec/turnspec/adapters/reference"
-	"github.com/turnspec/turnspec/adapters/sidecar"
 	"github.com/turnspec/turnspec/conformance"
 )
 

@@ -17,16 +17,22 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 )
 
+// Program says how the program under test is started.
+type Program = plug.Program
+
+// Mapping translates another vocabulary; package mapping reads them from files.
+type Mapping = mapping.Mapping
+
 // Subject is a sidecar. If it has a Command, it is started for each session and
 // ended with it. Otherwise it is running already, in an environment in which it
 // finds the stand-in.
 type Subject struct {
-	plug.Program        // in the Command, {port} is replaced with the port
-	URL          string // its address with a prefix of the routes; with a Command, port 0 is a free one; ws:// if its streams are read over WebSocket
-	StandinDir   string // without a Command: the folder in which it finds the stand-in
+	Program           // in the Command, {port} is replaced with the port
+	URL        string // its address with a prefix of the routes; with a Command, port 0 is a free one; ws:// if its streams are read over WebSocket
+	StandinDir string // without a Command: the folder in which it finds the stand-in
 
 	// Dialect is the vocabulary of its streams; nil: that of package event.
-	Dialect *mapping.Mapping
+	Dialect *Mapping
 }
 
 // DeclareOmission implements conformance.OmissionDeclarer. A dialect leaves out what it

@@ -420,7 +420,7 @@ export interface OpenCommand {
   })[];
   /** A JSON schema of the final answer. */
   schema?: unknown;
-  /** The tool policy that the program holds, in the form of adapters/policy. */
+  /** The tool policy that the program holds, in the form of adapters/backend/policy. */
   policy?: Record<string, unknown>;
   /** How long the program waits in this session, in milliseconds. Only with the ability limits, and only where a case needs it. */
   limits?: {
@@ -445,7 +445,7 @@ export interface OpenCommand {
     matcher?: string;
     timeout_s?: number;
   }[];
-  /** What the agent may show, in the form of adapters/component. The program offers the tools for it. */
+  /** What the agent may show, in the form of adapters/backend/component. The program offers the tools for it. */
   components?: unknown;
 }
 

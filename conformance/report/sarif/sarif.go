@@ -1,5 +1,5 @@
-// Package sarif answers one question: how does a report stand among the findings
-// of static analysis?
+// Package sarif writes a report as findings of static analysis, in SARIF. It is not part
+// of the stable interface.
 package sarif
 
 import (

@@ -1,4 +1,5 @@
-// Package table writes plain text, aligned tables and Markdown.
+// Package table writes plain text, aligned tables and Markdown. It is not part of the
+// stable interface.
 package table
 
 import (

@@ -1,5 +1,6 @@
-// Package specs adds the conformance suite to a Ginkgo suite. It is the only package
-// of the module that imports ginkgo; package suite runs the same as a plain Go test.
+// Package specs adds the conformance suite to a Ginkgo suite. It is not part of the
+// stable interface. It is the only package of the module that imports ginkgo; package
+// suite runs the same as a plain Go test.
 package specs
 
 import (

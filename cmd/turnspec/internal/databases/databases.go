@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/turnspec/turnspec/adapters/eventlog"
-	"github.com/turnspec/turnspec/adapters/eventlog/lease"
-	"github.com/turnspec/turnspec/adapters/eventlog/nats"
-	"github.com/turnspec/turnspec/adapters/eventlog/postgres"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/lease"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/nats"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/postgres"
 )
 
 // Log is an event log that servers share.

@@ -1,0 +1,72 @@
+package agui
+
+import (
+	"github.com/turnspec/turnspec/adapters/backend/dialect"
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// ProtocolVersion is the version of AG-UI that the Translator writes.
+const ProtocolVersion = "1.0"
+
+// Event is an event of AG-UI. Which members it has depends on Type.
+type Event struct {
+	Type                string    `json:"type"`
+	Timestamp           int64     `json:"timestamp,omitzero"` // in milliseconds
+	ThreadID            string    `json:"threadId,omitempty"`
+	RunID               string    `json:"runId,omitempty"`
+	ProtocolVersion     string    `json:"protocolVersion,omitempty"`
+	MessageID           string    `json:"messageId,omitempty"`
+	Role                string    `json:"role,omitempty"`
+	ToolCallID          string    `json:"toolCallId,omitempty"`
+	ToolCallName        string    `json:"toolCallName,omitempty"`
+	Delta               event.Raw `json:"delta,omitzero"`
+	Content             *string   `json:"content,omitzero"`
+	Snapshot            event.Raw `json:"snapshot,omitzero"`
+	Name                string    `json:"name,omitempty"`
+	Value               event.Raw `json:"value,omitzero"`
+	Outcome             *Outcome  `json:"outcome,omitzero"`
+	Message             string    `json:"message,omitempty"`
+	Code                string    `json:"code,omitempty"`
+	SubagentRunID       string    `json:"subagentRunId,omitempty"`
+	ParentSubagentRunID string    `json:"parentSubagentRunId,omitempty"`
+	ParentToolCallID    string    `json:"parentToolCallId,omitempty"`
+	Metadata            *Metadata `json:"metadata,omitzero"`
+}
+
+// Outcome is how a run ended: success or cancelled.
+type Outcome struct {
+	Type string `json:"type"`
+}
+
+// Metadata is what Turnspec adds to an event.
+type Metadata struct {
+	Turnspec Detail `json:"turnspec"`
+}
+
+// Detail has the status of a block, a tool or a sub-agent, what the runtime states about the
+// end of a turn, and what a tool's result is besides text.
+type Detail struct {
+	Status     string             `json:"status,omitempty"`
+	BlockID    string             `json:"block_id,omitempty"`
+	Cause      event.Cause        `json:"cause,omitempty"`
+	MessageIDs []string           `json:"message_ids,omitempty"`
+	Reason     string             `json:"reason,omitempty"`
+	ExitCode   *int               `json:"exit_code,omitzero"`
+	IsError    bool               `json:"is_error,omitzero"`
+	Changes    []event.FileChange `json:"changes,omitempty"`
+	FilePath   string             `json:"file_path,omitempty"`
+	IsFileRead bool               `json:"is_file_read,omitzero"`
+	Truncated  bool               `json:"truncated,omitzero"`
+	Media      []event.Media      `json:"media,omitempty"`
+}
+
+// Encode returns an event as JSON on one line, without a line end.
+func (e Event) Encode() []byte { return dialect.Marshal(e) }
+
+// Ends reports whether the event is the last of its run.
+func (e Event) Ends() bool { return e.Type == "RUN_FINISHED" || e.Type == "RUN_ERROR" }
+
+func detail(d Detail) *Metadata { return &Metadata{d} }
+
+// text returns a delta that is a text.
+func text(s string) event.Raw { return dialect.Marshal(s) }

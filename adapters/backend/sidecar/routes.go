@@ -1,0 +1,398 @@
+package sidecar
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog"
+	"github.com/turnspec/turnspec/adapters/backend/page"
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+// routes returns the handler of all routes.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", page.ServeHTTP)
+	for pattern, serve := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /health":                         s.health,
+		"GET /events":                         s.feedEvents,
+		"GET /sessions":                       s.list,
+		"POST /sessions":                      s.create,
+		"GET /sessions/{id}":                  s.describe,
+		"DELETE /sessions/{id}":               s.end,
+		"POST /sessions/{id}/resume":          s.resume,
+		"GET /sessions/{id}/events":           s.events,
+		"GET /sessions/{id}/history":          s.history,
+		"GET /sessions/{id}/chat":             s.chat,
+		"GET /sessions/{id}/lists/{list}":     s.listOf,
+		"GET /sessions/{id}/media/{hash}":     s.media,
+		"GET /sessions/{id}/view":             s.view,
+		"POST /sessions/{id}/message":         s.message,
+		"POST /sessions/{id}/steer":           s.steer,
+		"POST /sessions/{id}/stop":            s.stop,
+		"POST /sessions/{id}/permission/{of}": s.permission,
+		"POST /sessions/{id}/interrupt/{of}":  s.interrupt,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := serve(w, r); err != nil {
+				answerError(w, err)
+			}
+		})
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern == "" {
+			answerError(w, noRoute(mux, w.Header(), r))
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// noRoute returns the refusal of a request that no route takes.
+func noRoute(mux *http.ServeMux, h http.Header, r *http.Request) error {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		other := *r
+		other.Method = method
+		if _, pattern := mux.Handler(&other); pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		return refuse(http.StatusNotFound, CodeInvalid, "there is no route %s", r.URL.Path)
+	}
+	h.Set("Allow", strings.Join(allowed, ", "))
+	return refuse(http.StatusMethodNotAllowed, CodeInvalid, "%s takes %s, not %s", r.URL.Path, strings.Join(allowed, " or "), r.Method)
+}
+
+// readBody decodes a request's body. An empty one leaves the value as it is.
+func readBody(r *http.Request, into any) error {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the body: %v", err)
+	}
+	return nil
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
+	h := map[string]any{
+		"ok": true, "runtimes": slices.Sorted(maps.Keys(s.c.Adapters)), "events": event.Types(),
+		"can": []string{"answer", "question", "steer", "mcp", "list", "limits", "cursor", "once", "guard", "heartbeat", "media"},
+	}
+	if len(s.c.Adapters) == 1 {
+		for name := range s.c.Adapters {
+			h["runtime"] = name
+		}
+	}
+	answer(w, http.StatusOK, h)
+	return nil
+}
+
+func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
+	runs, err := s.runs(r.Context())
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, map[string]any{"sessions": runs})
+	return nil
+}
+
+func (s *Server) describe(w http.ResponseWriter, r *http.Request) error {
+	info, err := s.stored(r.Context(), r.PathValue("id"))
+	if h := s.running(r.Context(), r.PathValue("id")); h != nil && errors.Is(err, eventlog.ErrUnknownSession) {
+		answer(w, http.StatusOK, h.state()) // its first event is not stored yet
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	run, err := s.runOf(r.Context(), info)
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, run)
+	return nil
+}
+
+// opening is the body of a request that opens a session.
+type opening struct {
+	SessionID string         `json:"session_id"`
+	Runtime   string         `json:"runtime"`
+	Provider  string         `json:"provider_session_id"`
+	After     event.Position `json:"after"`
+	Params    struct {
+		WorkingDir     string `json:"workingDir"`
+		PermissionMode string `json:"permissionMode"`
+		Model          string `json:"model"`
+		MCPServers     []struct {
+			Name    string            `json:"name"`
+			Command string            `json:"command"`
+			Args    []string          `json:"args"`
+			Env     map[string]string `json:"env"`
+			Type    string            `json:"type"` // http or sse, of a server with a URL
+			URL     string            `json:"url"`
+			Headers map[string]string `json:"headers"`
+		} `json:"mcpServers"`
+		Limits struct {
+			Start int64 `json:"start_ms"`
+			Stop  int64 `json:"stop_ms"`
+			Stall int64 `json:"stall_ms"`
+		} `json:"limits"`
+		Heartbeat int64 `json:"heartbeat_ms"`
+	} `json:"params"`
+}
+
+// modes are the modes of adapters by the names that clients use.
+var modes = map[string]string{
+	"default": adapters.ModeAsk, "acceptEdits": adapters.ModeAcceptEdits, "plan": adapters.ModePlan,
+	"dontAsk": adapters.ModeDontAsk, "bypassPermissions": adapters.ModeNever,
+}
+
+// options returns the options of the session that the body asks for.
+func (b *opening) options(base adapters.Options) adapters.Options {
+	o, p := base, b.Params
+	o.SessionID, o.Resume, o.After = b.SessionID, b.Provider, b.After
+	o.Dir = cmp.Or(p.WorkingDir, o.Dir)
+	o.Model = cmp.Or(p.Model, o.Model)
+	o.Mode = cmp.Or(modes[p.PermissionMode], p.PermissionMode, o.Mode)
+	o.MCP = slices.Clone(o.MCP)
+	for _, m := range p.MCPServers {
+		o.MCP = append(o.MCP, adapters.MCPServer{Name: m.Name, Command: m.Command, Args: m.Args, Env: m.Env, URL: m.URL, SSE: m.Type == "sse", Headers: m.Headers})
+	}
+	ms := func(d *time.Duration, n int64) {
+		if n > 0 {
+			*d = time.Duration(n) * time.Millisecond
+		}
+	}
+	ms(&o.Limits.Handshake, p.Limits.Start)
+	ms(&o.Limits.Stop, p.Limits.Stop)
+	ms(&o.Limits.Idle, p.Limits.Stall/2)
+	ms(&o.Limits.Request, p.Limits.Stall/2)
+	return o
+}
+
+// shortestHeartbeat is the shortest time between comments that a client can ask for.
+const shortestHeartbeat = 20 * time.Millisecond
+
+// heartbeat returns how often the streams of the session have a comment: as often as the
+// server is configured for, or more often if the client asks for that, because a proxy of
+// its cuts connections sooner.
+func (b *opening) heartbeat(configured time.Duration) time.Duration {
+	if b.Params.Heartbeat <= 0 {
+		return configured
+	}
+	return min(configured, max(time.Duration(b.Params.Heartbeat)*time.Millisecond, shortestHeartbeat))
+}
+
+// checkID returns an error if the name cannot be that of a session.
+func checkID(id string) error {
+	if id == "" || id == "." || id == ".." || len(id) > 200 || strings.ContainsFunc(id, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
+		return refuse(http.StatusBadRequest, CodeInvalid, "a session_id has 1 to 200 bytes and no control characters, and is not . or ..")
+	}
+	return nil
+}
+
+func (s *Server) create(w http.ResponseWriter, r *http.Request) error {
+	var b opening
+	if err := readBody(r, &b); err != nil {
+		return err
+	}
+	b.SessionID = cmp.Or(b.SessionID, rand.Text())
+	if err := checkID(b.SessionID); err != nil {
+		return err
+	}
+	defer s.releaseUnlessHosted(b.SessionID)
+	if err := s.prepareNew(r.Context(), &b); err != nil {
+		return err
+	}
+	return s.openSession(w, r, &b)
+}
+
+func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
+	var b opening
+	if err := readBody(r, &b); err != nil {
+		return err
+	}
+	b.SessionID = r.PathValue("id")
+	defer s.releaseUnlessHosted(b.SessionID)
+	if err := s.prepareResumed(r.Context(), &b); err != nil {
+		return err
+	}
+	return s.openSession(w, r, &b)
+}
+
+// openSession opens a session, or answers that it runs already.
+func (s *Server) openSession(w http.ResponseWriter, r *http.Request, b *opening) error {
+	h, repeated, err := s.openOnce(r.Context(), b)
+	switch {
+	case err != nil:
+		return err
+	case repeated:
+		answer(w, http.StatusOK, map[string]any{"id": h.id, "repeated": true})
+	default:
+		answer(w, http.StatusCreated, map[string]any{"id": h.id, "last_seq": h.from})
+	}
+	return nil
+}
+
+// of returns the running session of a request.
+func (s *Server) of(r *http.Request) (*hosted, error) {
+	id := r.PathValue("id")
+	if h := s.running(r.Context(), id); h != nil {
+		select {
+		case <-s.closing:
+			return nil, refuse(http.StatusServiceUnavailable, CodeClosing, "the server is shutting down")
+		default:
+			return h, nil
+		}
+	}
+	if err := s.refuseElsewhere(r.Context(), id); err != nil {
+		return nil, err
+	}
+	if _, err := s.c.Log.Session(r.Context(), id); err != nil {
+		return nil, err
+	}
+	return nil, refuse(http.StatusGone, CodeClosed, "session %q does not run: resume it first", id)
+}
+
+func (s *Server) end(w http.ResponseWriter, r *http.Request) error {
+	h, err := s.of(r)
+	if err != nil {
+		return err
+	}
+	if err := h.close(context.WithoutCancel(r.Context())); err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, h.state())
+	return nil
+}
+
+func (s *Server) message(w http.ResponseWriter, r *http.Request) error {
+	return s.sendMessage(w, r, func(h *hosted) (func(context.Context, adapters.Message) error, error) { return h.session.Send, nil })
+}
+
+func (s *Server) steer(w http.ResponseWriter, r *http.Request) error {
+	return s.sendMessage(w, r, func(h *hosted) (func(context.Context, adapters.Message) error, error) {
+		steerer, can := adapters.As[adapters.Steerer](h.session)
+		if !can {
+			return nil, adapters.ErrUnsupported
+		}
+		return steerer.Steer, nil
+	})
+}
+
+func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, by func(*hosted) (func(context.Context, adapters.Message) error, error)) error {
+	h, err := s.of(r)
+	if err != nil {
+		return err
+	}
+	var m message
+	if err := readBody(r, &m); err != nil {
+		return err
+	}
+	if m.Message == "" && len(m.Attachments) == 0 {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the message is empty")
+	}
+	send, err := by(h)
+	if err != nil {
+		return err
+	}
+	at := h.state().LastSeq
+	id, repeated, err := h.send(context.WithoutCancel(r.Context()), m, send)
+	if err != nil {
+		return err
+	}
+	status, out := http.StatusAccepted, map[string]any{"message_id": id, "after": at}
+	if repeated {
+		status = http.StatusOK
+		out["repeated"] = true
+	}
+	answer(w, status, out)
+	return nil
+}
+
+func (s *Server) listOf(w http.ResponseWriter, r *http.Request) error {
+	h, err := s.of(r)
+	if err != nil {
+		return err
+	}
+	lister, can := adapters.As[adapters.Lister](h.session)
+	if !can {
+		return adapters.ErrUnsupported
+	}
+	list, err := lister.List(r.Context(), adapters.List(r.PathValue("list")))
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, map[string]any{"listed": append([]adapters.Listed{}, list...)})
+	return nil
+}
+
+func (s *Server) stop(w http.ResponseWriter, r *http.Request) error {
+	return s.do(w, r, func(ctx context.Context, h *hosted) error { return h.session.Stop(ctx) })
+}
+
+func (s *Server) permission(w http.ResponseWriter, r *http.Request) error {
+	var b struct {
+		Decision event.Decision `json:"decision"`
+		Message  string         `json:"message"`
+		Input    jsontext.Value `json:"input"`
+		Scope    adapters.Scope `json:"scope"`
+	}
+	if err := readBody(r, &b); err != nil {
+		return err
+	}
+	if !slices.Contains([]event.Decision{event.DecisionAllow, event.DecisionDeny, event.DecisionCancel}, b.Decision) {
+		return refuse(http.StatusBadRequest, CodeInvalid, "decision is %q: it must be allow, deny or cancel", b.Decision)
+	}
+	return s.do(w, r, func(ctx context.Context, h *hosted) error {
+		return h.session.Answer(ctx, r.PathValue("of"), adapters.Answer{Decision: b.Decision, Message: b.Message, Input: b.Input, Scope: b.Scope})
+	})
+}
+
+func (s *Server) interrupt(w http.ResponseWriter, r *http.Request) error {
+	var b struct {
+		Value jsontext.Value `json:"value"`
+	}
+	if err := readBody(r, &b); err != nil {
+		return err
+	}
+	if len(b.Value) == 0 {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the body has no value")
+	}
+	return s.do(w, r, func(ctx context.Context, h *hosted) error {
+		return h.session.Answer(ctx, r.PathValue("of"), adapters.Answer{Value: b.Value})
+	})
+}
+
+// do calls an operation of the running session and answers.
+func (s *Server) do(w http.ResponseWriter, r *http.Request, operation func(context.Context, *hosted) error) error {
+	h, err := s.of(r)
+	if err != nil {
+		return err
+	}
+	if err := operation(context.WithoutCancel(r.Context()), h); err != nil {
+		return err
+	}
+	answer(w, http.StatusAccepted, map[string]any{"ok": true})
+	return nil
+}

@@ -1,0 +1,295 @@
+package sidecar_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog"
+	"github.com/turnspec/turnspec/adapters/backend/sidecar"
+	"github.com/turnspec/turnspec/adapters/event"
+)
+
+func (x *server) open(id string) {
+	x.t.Helper()
+	if status, answer := x.call("POST", "/sessions", fmt.Sprintf(`{"session_id":%q}`, id)); status != http.StatusCreated {
+		x.t.Fatalf("open: %d %v", status, answer)
+	}
+}
+
+func TestGuard(t *testing.T) {
+	x := newServer(t, sidecar.Config{Token: "secret", Hosts: []string{"chat.example"}, Origins: []string{"https://page.example"}})
+	const bearer = "Bearer secret"
+	for _, c := range []struct {
+		name   string
+		header []string
+		status int
+	}{
+		{"no token", nil, 401},
+		{"a wrong token", []string{"Authorization", "Bearer secre"}, 401},
+		{"the token", []string{"Authorization", bearer}, 200},
+		{"the scheme in lower case", []string{"Authorization", "bearer secret"}, 200},
+		{"another scheme", []string{"Authorization", "Basic secret"}, 401},
+		{"the token in the cookie", []string{"Cookie", "turnspec_token=secret"}, 200},
+		{"the token in the query", nil, 401},
+		{"a rebound name", []string{"Authorization", bearer, "Host", "attacker.example"}, 403},
+		{"an allowed name", []string{"Authorization", bearer, "Host", "chat.example:80"}, 200},
+		{"a foreign origin", []string{"Authorization", bearer, "Origin", "http://attacker.example"}, 403},
+		{"the origin null", []string{"Authorization", bearer, "Origin", "null"}, 403},
+		{"an allowed origin", []string{"Authorization", bearer, "Origin", "https://page.example"}, 200},
+		{"its own origin", []string{"Authorization", bearer, "Origin", x.http.URL}, 200},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, path := range []string{"/health", "/sessions"} {
+				if c.name == "the token in the query" {
+					path += "?token=secret"
+				}
+				if status, answer := x.call("GET", path, "", c.header...); status != c.status {
+					t.Errorf("%s: %d %v, want %d", path, status, answer, c.status)
+				}
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	x := newServer(t, sidecar.Config{MaxBody: 1000, MaxSessions: 2})
+	x.open("s")
+	for _, c := range []struct {
+		request, body string
+		status        int
+		code          string
+	}{
+		{"POST /sessions", `{"session_id":`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"session_id":"a\nb"}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"session_id":".."}`, 400, sidecar.CodeInvalid}, // no path of its routes reaches it
+		{"POST /sessions", `{"session_id":"."}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"session_id":"b","runtime":"none"}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"session_id":"` + strings.Repeat("x", 2000) + `"}`, 413, sidecar.CodeTooLarge},
+		{"POST /sessions/none/message", `{"message":"1"}`, 404, sidecar.CodeUnknownID},
+		{"POST /sessions/s/message", `{}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions/s/message", `{"message":"fail"}`, 422, sidecar.CodeRefused},
+		{"POST /sessions/s/steer", `{"message":"1"}`, 501, sidecar.CodeUnsupported},
+		{"POST /sessions/s/permission/p", `{"decision":"perhaps"}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions/s/permission/p", `{"decision":"allow"}`, 404, sidecar.CodeUnknownID},
+		{"POST /sessions/s/interrupt/p", `{}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions/none/resume", `{}`, 404, sidecar.CodeUnknownID},
+		{"GET /sessions/none", ``, 404, sidecar.CodeUnknownID},
+		{"GET /sessions/none/events", ``, 404, sidecar.CodeUnknownID},
+		{"GET /sessions/s/events?after=x", ``, 400, sidecar.CodeInvalid},
+		{"GET /sessions/s/events?after=-1", ``, 400, sidecar.CodeInvalid},
+		{"GET /sessions/s/events?after=1000", ``, 409, sidecar.CodeUnknownCursor},
+		{"GET /sessions/s/history?limit=0", ``, 400, sidecar.CodeInvalid},
+	} {
+		t.Run(c.request+" "+c.body[:min(len(c.body), 30)], func(t *testing.T) {
+			g := NewWithT(t)
+			method, path, _ := strings.Cut(c.request, " ")
+			status, answer := x.call(method, path, c.body)
+			g.Expect(status).To(Equal(c.status), "%v", answer)
+			g.Expect(code(answer)).To(Equal(c.code))
+		})
+	}
+	x.open("s2")
+	status, answer := x.call("POST", "/sessions", `{"session_id":"s3"}`)
+	g := NewWithT(t)
+	g.Expect(status).To(Equal(503))
+	g.Expect(code(answer)).To(Equal(sidecar.CodeTooMany))
+}
+
+// TestResumeOfASessionThatTheLogDoesNotHold checks that a client can go on with a session
+// of the runtime that another program began.
+func TestResumeOfASessionThatTheLogDoesNotHold(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{})
+	status, answer := x.call("POST", "/sessions/s/resume", `{"provider_session_id":"p-elsewhere","after":{"seq":9}}`)
+	g.Expect(status).To(Equal(201), "%v", answer)
+	g.Expect(x.adapter.opened[0].Resume).To(Equal("p-elsewhere"))
+	g.Expect(x.listen("/sessions/s/events").until("session_ready")).To(HaveLen(1))
+}
+
+func TestOpenErrorHasItsCode(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{})
+	x.adapter.openErr = &adapters.OpenError{Code: event.ErrorStartFailure, Op: "start", Err: fmt.Errorf("no such file")}
+	status, answer := x.call("POST", "/sessions", `{"session_id":"s"}`)
+	g.Expect(status).To(Equal(502))
+	g.Expect(code(answer)).To(Equal("start_failure"))
+	x.adapter.openErr = nil
+	x.open("s") // the id is free again
+}
+
+// TestEqualRequests checks that requests that are sent twice have one effect.
+func TestEqualRequests(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{})
+	var wg sync.WaitGroup
+	statuses := make([]int, 8)
+	for i := range statuses {
+		wg.Go(func() { statuses[i], _ = x.call("POST", "/sessions", `{"session_id":"s"}`) })
+	}
+	wg.Wait()
+	g.Expect(statuses).To(ConsistOf(201, 200, 200, 200, 200, 200, 200, 200))
+	g.Expect(x.adapter.opened).To(HaveLen(1))
+
+	for i := range statuses {
+		wg.Go(func() {
+			statuses[i], _ = x.call("POST", "/sessions/s/message", `{"message":"3","message_id":"m1"}`)
+		})
+	}
+	wg.Wait()
+	g.Expect(statuses).To(ConsistOf(202, 200, 200, 200, 200, 200, 200, 200))
+	frames := x.listen("/sessions/s/events").until("done")
+	turns := 0
+	for _, f := range frames {
+		if f.name == "turn_start" {
+			turns++
+		}
+	}
+	g.Expect(turns).To(Equal(1))
+}
+
+func TestMessageWithoutIDDuringATurnIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{})
+	x.open("s")
+	status, _ := x.call("POST", "/sessions/s/message", `{"message":"wait"}`)
+	g.Expect(status).To(Equal(202))
+	status, answer := x.call("POST", "/sessions/s/message", `{"message":"wait"}`)
+	g.Expect(status).To(Equal(409))
+	g.Expect(code(answer)).To(Equal(sidecar.CodeBusy))
+	l := x.listen("/sessions/s/events")
+	l.until("tool_start")
+	x.call("POST", "/sessions/s/stop", "")
+	l.until("done")
+	g.Eventually(func() any { _, run := x.call("GET", "/sessions/s", ""); return run["state"] }).WithTimeout(time.Minute).Should(Equal("completed"))
+	status, _ = x.call("POST", "/sessions/s/message", `{"message":"1"}`)
+	g.Expect(status).To(Equal(202))
+}
+
+func TestStaleHistoryIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{})
+	x.open("s")
+	l := x.listen("/sessions/s/events")
+	ready := l.until("session_ready")
+	x.call("POST", "/sessions/s/message", `{"message":"2","message_id":"m1"}`)
+	done := l.until("done")
+	status, answer := x.call("POST", "/sessions/s/message", `{"message":"2","message_id":"m2","seen":`+ready[0].id+`}`)
+	g.Expect(status).To(Equal(409))
+	g.Expect(code(answer)).To(Equal(sidecar.CodeStale))
+	status, _ = x.call("POST", "/sessions/s/message", `{"message":"2","message_id":"m2","seen":`+done[len(done)-1].id+`}`)
+	g.Expect(status).To(Equal(202))
+}
+
+func TestFailedMessageCanBeSentAgain(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{})
+	x.open("s")
+	for range 2 {
+		status, _ := x.call("POST", "/sessions/s/message", `{"message":"fail","message_id":"m"}`)
+		g.Expect(status).To(Equal(422))
+	}
+	_, run := x.call("GET", "/sessions/s", "")
+	g.Expect(run["state"]).To(Equal("pending"))
+}
+
+func TestShutdownSendsTheLastEvents(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{})
+	x.open("s")
+	x.call("POST", "/sessions/s/message", `{"message":"wait"}`)
+	l := x.listen("/sessions/s/events")
+	l.until("tool_start")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	g.Expect(x.s.Shutdown(ctx)).To(Succeed())
+	rest := l.until("")
+	g.Expect(rest[len(rest)-1].name).To(Equal("session_end"))
+	status, answer := x.call("POST", "/sessions", `{"session_id":"s2"}`)
+	g.Expect(status).To(Equal(503))
+	g.Expect(code(answer)).To(Equal(sidecar.CodeClosing))
+}
+
+// FuzzRequests checks that no request to a server with a session makes it panic or fail
+// without a code, and that none gets in without the token.
+func FuzzRequests(f *testing.F) {
+	for _, seed := range []struct{ method, path, body, cursor string }{
+		{"GET", "/", "", ""},
+		{"GET", "/health", "", ""},
+		{"GET", "/events", "", "x"},
+		{"GET", "/sessions", "", ""},
+		{"POST", "/sessions", `{"session_id":"x","params":{"limits":{"start_ms":-1},"mcpServers":[{}]}}`, ""},
+		{"GET", "/sessions/s", "", ""},
+		{"POST", "/sessions/s/resume", `{"provider_session_id":"p"}`, ""},
+		{"GET", "/sessions/s/events?format=agui&after=-1", "", "3.1"},
+		{"GET", "/sessions/s/history?limit=99999999999999999999", "", "1e3"},
+		{"GET", "/sessions/%2e%2e/chat?messages=-1", "", ""},
+		{"GET", "/sessions/s/chat?messages=2", "", ""},
+		{"GET", "/sessions/s/lists/models", "", ""},
+		{"GET", "/sessions/s/view?messages=0", "", ""},
+		{"POST", "/sessions/s/message", `{"message":"3","message_id":"m","seen":-5,"attachments":[{}]}`, ""},
+		{"POST", "/sessions/s/steer", `{"message":"3"}`, ""},
+		{"POST", "/sessions/s/stop", "{", ""},
+		{"POST", "/sessions/s/permission/p", `{"decision":"allow","input":{}}`, ""},
+		{"POST", "/sessions/s/interrupt/i", `{"value":[]}`, ""},
+		{"DELETE", "/sessions/s%00", "", "9223372036854775808"},
+		{"DELETE", "/sessions/s", "", ""},
+		{"PATCH", "/sessions/s", "", ""},
+		{"GET", "/other", "", ""},
+	} {
+		f.Add(seed.method, seed.path, seed.body, seed.cursor)
+	}
+	f.Fuzz(func(t *testing.T, method, path, body, cursor string) {
+		u, err := url.Parse(path)
+		if err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
+			return
+		}
+		s := sidecar.New(sidecar.Config{Log: &eventlog.Memory{}, Token: "secret", Adapters: map[string]adapters.Adapter{"scripted": &scripted{}}})
+		answer := func(token string, r *http.Request) *httptest.ResponseRecorder {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // a stream ends with it
+			defer cancel()
+			r.Header.Set("Authorization", "Bearer "+token)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r.WithContext(ctx))
+			return w
+		}
+		request := func() *http.Request {
+			r := httptest.NewRequest(http.MethodGet, "http://localhost/", strings.NewReader(body))
+			r.Method, r.URL = method, u
+			r.Header.Set("Last-Event-ID", cursor)
+			return r
+		}
+		if w := answer("secret", httptest.NewRequest(http.MethodPost, "http://localhost/sessions", strings.NewReader(`{"session_id":"s"}`))); w.Code != http.StatusCreated {
+			t.Fatalf("open: %d %s", w.Code, w.Body)
+		}
+		if w := answer("wrong", request()); w.Code != http.StatusUnauthorized && (u.Path != "/" || strings.Contains(w.Body.String(), "secret")) {
+			t.Errorf("without the token: %s %s %q: %d %s", method, path, body, w.Code, w.Body)
+		}
+		w := answer("secret", request())
+		if w.Code >= 500 && w.Code != http.StatusNotImplemented {
+			t.Errorf("%s %s %q: %d %s", method, path, body, w.Code, w.Body)
+		}
+		var refused struct {
+			Error struct {
+				Code    string `json:"code"`
+				Message string `json:"message"`
+			} `json:"error"`
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &refused); w.Code >= 400 && (err != nil || refused.Error.Code == "" || refused.Error.Message == "") {
+			t.Errorf("%s %s %q: %d without a code and a message: %s", method, path, body, w.Code, w.Body)
+		}
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

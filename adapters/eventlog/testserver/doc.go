@@ -1,5 +1,0 @@
-// Package testserver starts private servers of databases for tests.
-//
-// Each server stores into a temporary folder, is reached from this machine only, and
-// ends with the test. Tests may stop it and start it again.
-package testserver

@@ -1,0 +1,150 @@
+package acp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/turnspec/turnspec/recorder/internal/claude"
+	"github.com/turnspec/turnspec/recorder/internal/codex"
+	"github.com/turnspec/turnspec/recorder/internal/drive"
+	"github.com/turnspec/turnspec/recorder/internal/opencode"
+)
+
+// agent is how one of the agents is started and what it can do.
+type agent struct {
+	// inner is the runtime that the agent drives.
+	inner *drive.Runtime
+	// modes are the modes of the agent, by the modes of scenarios.
+	modes map[string]string
+	// plans is the agent's option for planning; "": it is a mode.
+	plans string
+	// effort is the agent's option for how much the model reasons.
+	effort string
+	// listsForFork reports that the agent lists its commands for a copy of a session too.
+	listsForFork bool
+	// configured reports that the agent is started for a mode: what it asks about does not
+	// change while it runs.
+	configured bool
+	// judged is added to its environment if a policy decides about each call.
+	judged []string
+	// connect turns how the inner runtime is started into how the agent is.
+	connect func(drive.Connection) (drive.Connection, error)
+}
+
+// agents are found by the name that precedes the number in a version.
+var agents = map[string]agent{
+	"codex-acp": {
+		inner: codex.Runtime,
+		modes: map[string]string{
+			"ask": "read-only", "accept-edits": "workspace-write", "read-only": "read-only", "never": "agent-full-access",
+			"plan": "read-only",
+		},
+		plans:   "collaboration_mode",
+		effort:  "reasoning_effort",
+		connect: connectCodex,
+	},
+	"claude-agent-acp": {
+		inner: claude.Runtime,
+		modes: map[string]string{
+			"ask": "default", "accept-edits": "acceptEdits", "plan": "plan", "dont-ask": "dontAsk", "never": "bypassPermissions",
+		},
+		effort:  "effort",
+		connect: connectClaude,
+	},
+	// What opencode asks about is in its settings, and its modes are its agents.
+	"opencode": {
+		inner: opencode.Runtime,
+		modes: map[string]string{
+			"ask": "build", "accept-edits": "build", "never": "build", "plan": "plan",
+		},
+		effort:     "effort",
+		configured: true, listsForFork: true,
+		judged:  []string{`OPENCODE_PERMISSION={"*":"ask"}`},
+		connect: connectOpenCode,
+	},
+}
+
+func agentFor(version string) (agent, error) {
+	for name, a := range agents {
+		if strings.HasPrefix(version, name+"-") {
+			return a, nil
+		}
+	}
+	return agent{}, fmt.Errorf("acp: %q begins with the name of no agent", version)
+}
+
+// connect implements drive.Runtime.Connect.
+func connect(version, mode string, needs []string, modelURL string) (drive.Connection, error) {
+	a, err := agentFor(version)
+	if err != nil {
+		return drive.Connection{}, err
+	}
+	if _, ok := a.modes[mode]; !ok {
+		return drive.Connection{}, fmt.Errorf("mode: acp %s has no mode %q: write `not on acp %s: REASON` in the scenario", version, mode, version)
+	}
+	inner := mode
+	if a.inner == claude.Runtime {
+		inner = "ask" // the mode is set when the session is open
+	}
+	conn, err := a.inner.Connect("", inner, needs, modelURL)
+	if err != nil {
+		return conn, fmt.Errorf("acp %s: %w", version, err)
+	}
+	return a.connect(conn)
+}
+
+// connectCodex writes the options of Codex into its settings, because the agent passes none
+// on. Of two values of an option the last one holds: a file must not have both.
+func connectCodex(inner drive.Connection) (drive.Connection, error) {
+	var lines []string
+	for i, a := range inner.Args {
+		if i == 0 {
+			continue
+		}
+		switch inner.Args[i-1] {
+		case "-c":
+			key, _, _ := strings.Cut(a, "=")
+			lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, key+"=") })
+			lines = append(lines, tomlLines(a)...)
+		case "--enable":
+			lines = append(lines, "features."+a+"=true")
+		case "--disable":
+			lines = append(lines, "features."+a+"=false")
+		}
+	}
+	return drive.Connection{
+		Env:  []string{"CODEX_PATH=codex", "NO_BROWSER=1", "CODEX_ACP_PROMPT_SUGGESTIONS=false"},
+		Home: map[string]string{".codex/config.toml": strings.Join(lines, "\n") + "\n"},
+	}, nil
+}
+
+// tomlLines returns an option as lines of a file. There, another line cannot add to a table
+// that is written in one.
+func tomlLines(option string) []string {
+	key, value, _ := strings.Cut(option, "=")
+	members, ok := strings.CutPrefix(value, "{")
+	if !ok {
+		return []string{option}
+	}
+	var lines []string
+	for member := range strings.SplitSeq(strings.TrimSuffix(members, "}"), ",") {
+		lines = append(lines, key+"."+member)
+	}
+	return lines
+}
+
+// connectClaude passes on what Claude Code reads from its environment.
+func connectClaude(inner drive.Connection) (drive.Connection, error) {
+	for _, a := range inner.Args {
+		return inner, fmt.Errorf("the agent does not pass %s to Claude Code", a)
+	}
+	inner.Env = append(slices.Clone(inner.Env), "CLAUDE_CODE_EXECUTABLE=claude", "NO_BROWSER=1")
+	return inner, nil
+}
+
+// connectOpenCode starts opencode as an agent.
+func connectOpenCode(inner drive.Connection) (drive.Connection, error) {
+	inner.Args = []string{"acp"}
+	return inner, nil
+}

@@ -1,0 +1,389 @@
+package chat
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
+	"github.com/turnspec/turnspec/recorder/internal/drive"
+)
+
+// reply is the reply of the model so far.
+type reply struct {
+	text, reasoning strings.Builder
+	field           string // the member that holds the reasoning
+	calls           []*call
+	finish          string
+	failed          bool // an event of the stream is an error, or cannot be read
+	permanent       bool // and another attempt is of no use
+}
+
+// call is a call of a tool.
+type call struct {
+	index          int
+	ID, name, args string
+	result         *string
+}
+
+// line is a line of the server, as far as the client needs it.
+type line struct {
+	ID      int               `json:"id"`
+	Status  int               `json:"status"`
+	Stream  bool              `json:"stream"`
+	End     bool              `json:"end"`
+	Error   wire.String       `json:"error"`
+	Headers map[string]string `json:"headers"`
+	Body    jsontext.Value    `json:"body"`
+	Data    jsontext.Value    `json:"data"`
+	Text    wire.String       `json:"text"`
+}
+
+type chunk struct {
+	Error   *problem `json:"error"`
+	Choices []struct {
+		Finish wire.String `json:"finish_reason"`
+		Delta  struct {
+			Content          wire.String `json:"content"`
+			ReasoningContent wire.String `json:"reasoning_content"`
+			Reasoning        wire.String `json:"reasoning"`
+			ReasoningText    wire.String `json:"reasoning_text"`
+			Calls            []struct {
+				Index    *int        `json:"index"`
+				ID       wire.String `json:"id"`
+				Function struct {
+					Name wire.String `json:"name"`
+					Args wire.String `json:"arguments"`
+				} `json:"function"`
+			} `json:"tool_calls"`
+		} `json:"delta"`
+	} `json:"choices"`
+}
+
+// problem is an error of the API.
+type problem struct {
+	Message wire.String    `json:"message"`
+	Type    wire.String    `json:"type"`
+	Code    jsontext.Value `json:"code"` // a word, a number or null
+}
+
+// status is the code of an error as a number; 0 if it is none.
+func (p *problem) status() int {
+	n, _ := strconv.Atoi(string(p.Code)) // a word is no status
+	return n
+}
+
+// tryAgain reports whether a request is sent again after a status.
+func tryAgain(status int) bool {
+	return status == http.StatusRequestTimeout || status == http.StatusConflict || status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
+}
+
+// maxRetries is how often a request is sent again, as OpenAI's own clients do.
+const maxRetries = 2
+
+// permanent are the types and codes of errors after which another attempt is of no use.
+var permanent = regexp.MustCompile(`^(insufficient_quota|usage_limit_reached|invalid_request_error|invalid_api_key|context_length_exceeded|authentication_error|permission_error)$`)
+
+func (p *problem) isPermanent() bool {
+	return p != nil && (permanent.MatchString(string(p.Type)) || permanent.MatchString(wire.Unquote(p.Code)))
+}
+
+func quote(s string) jsontext.Value { return jsontext.Value(wire.Quote(s)) }
+
+// object writes an object of names and values.
+func object(members ...any) jsontext.Value {
+	var b strings.Builder
+	for pair := range slices.Chunk(members, 2) {
+		fmt.Fprintf(&b, ",%q:%s", pair...)
+	}
+	return jsontext.Value("{" + strings.TrimPrefix(b.String(), ",") + "}")
+}
+
+func array(values []jsontext.Value) jsontext.Value {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return jsontext.Value("[" + strings.Join(texts, ",") + "]")
+}
+
+// content is the content of a message: its text, or parts if it has pictures.
+func (c *client) content(s fixtures.Step) (jsontext.Value, error) {
+	if len(s.Files) == 0 {
+		return quote(s.Text), nil
+	}
+	var parts []jsontext.Value
+	if s.Text != "" {
+		parts = append(parts, object("type", quote("text"), "text", quote(s.Text)))
+	}
+	for _, name := range s.Files {
+		mime := fixtures.MIME(name)
+		if !strings.HasPrefix(mime, "image/") {
+			return nil, c.Error("attaches a file that is no picture")
+		}
+		b, err := c.d.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		url := object("url", quote("data:"+mime+";base64,"+base64.StdEncoding.EncodeToString(b)))
+		parts = append(parts, object("type", quote("image_url"), "image_url", url))
+	}
+	return array(parts), nil
+}
+
+// post sends the history to the model.
+func (c *client) post() error {
+	c.nextID++
+	c.request, c.reply, c.streams = c.nextID, reply{}, false
+	members := []any{"model", quote(c.model), "messages", array(c.history), "stream", "true", "stream_options", `{"include_usage":true}`}
+	if effort := c.d.Scenario.Opening.Effort; effort != "" {
+		members = append(members, "reasoning_effort", quote(effort))
+	}
+	if text := c.d.Scenario.Instructions; text != "" {
+		system := object("role", quote("system"), "content", quote(text))
+		members[3] = array(append([]jsontext.Value{system}, c.history...))
+	}
+	if tools := c.declaredTools(); len(tools) > 0 {
+		members = append(members, "tools", array(tools))
+	}
+	return c.d.Write(object("id", strconv.Itoa(c.nextID), "method", quote(http.MethodPost), "path", quote("/chat/completions"), "body", object(members...)))
+}
+
+func (c *client) declaredTools() (out []jsontext.Value) {
+	for i := range c.d.Scenario.Tools {
+		t := &c.d.Scenario.Tools[i]
+		f := object("name", quote(t.Name), "description", quote(t.Description), "parameters", drive.InputSchema(t))
+		out = append(out, object("type", quote("function"), "function", f))
+	}
+	return out
+}
+
+// Read implements drive.Client.
+func (c *client) Read(b []byte) {
+	var l line
+	if err := wire.Decode(b, &l); err != nil {
+		c.d.Fail(fmt.Errorf("a line of the server has a form that the client does not know: %w: %.300s", err, b))
+		return
+	}
+	if l.ID != c.request || c.request == 0 {
+		c.answered = max(c.answered, l.ID) // of a read, or of a request that was aborted
+		return
+	}
+	switch {
+	case l.Error != "":
+		c.failRequest(!c.reply.permanent, 0)
+	case l.Status >= http.StatusBadRequest:
+		var body struct {
+			Error *problem `json:"error"`
+		}
+		_ = wire.Decode(l.Body, &body) // a body of another form is no error of the API
+		c.failRequest(tryAgain(l.Status) && !body.Error.isPermanent(), retryAfter(l.Headers))
+	case l.Status != 0:
+		c.streams = true
+	case l.End && (c.reply.failed || c.reply.finish == ""):
+		c.failRequest(!c.reply.permanent, 0)
+	case l.End:
+		c.endReply()
+	case c.reply.failed:
+	case l.Data != nil:
+		c.readChunk(l.Data)
+	case l.Text != "" && l.Text != "[DONE]":
+		c.reply.failed = true
+	}
+}
+
+func (c *client) readChunk(b []byte) {
+	var k chunk
+	if err := wire.Decode(b, &k); err != nil {
+		return
+	}
+	if k.Error != nil {
+		c.reply.failed, c.reply.permanent = true, k.Error.isPermanent()
+		if status := k.Error.status(); status != 0 {
+			c.reply.permanent = !tryAgain(status)
+		}
+		return
+	}
+	if len(k.Choices) == 0 {
+		return
+	}
+	d := &k.Choices[0].Delta
+	r := &c.reply
+	r.text.WriteString(string(d.Content))
+	c.main.Text.WriteString(string(d.Content))
+	for field, text := range map[string]wire.String{"reasoning_content": d.ReasoningContent, "reasoning": d.Reasoning, "reasoning_text": d.ReasoningText} {
+		if text != "" {
+			r.field = field
+			r.reasoning.WriteString(string(text))
+			c.main.Think.WriteString(string(text))
+		}
+	}
+	for _, p := range d.Calls {
+		index := len(r.calls) // a call without an index is a new one
+		if p.Index != nil {
+			index = *p.Index
+		}
+		at := slices.IndexFunc(r.calls, func(x *call) bool { return x.index == index })
+		if at < 0 {
+			r.calls = append(r.calls, &call{index: index, ID: string(p.ID), name: string(p.Function.Name)})
+			at = len(r.calls) - 1
+		}
+		x := r.calls[at]
+		x.args += string(p.Function.Args)
+		id := c.d.Runtime.Wire.ScenarioCall(x.ID)
+		c.tools[id] = true
+		c.inputs[id] = c.inputs[id] || x.args != ""
+	}
+	if k.Choices[0].Finish != "" {
+		r.finish = string(k.Choices[0].Finish)
+	}
+}
+
+// retryAfter is how long a server wants its client to wait; 0 if it does not say so.
+func retryAfter(headers map[string]string) time.Duration {
+	seconds, _ := strconv.ParseFloat(headers["Retry-After"], 64) // a date is not waited for
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// failRequest handles the failure of a request: it is sent again later, or the turn ends.
+// What the model said so far is lost.
+func (c *client) failRequest(again bool, wait time.Duration) {
+	c.request, c.reply, c.streams = 0, reply{}, false
+	if !again || c.attempts >= maxRetries {
+		c.endTurn()
+		return
+	}
+	if wait == 0 {
+		wait = 250 * time.Millisecond << c.attempts
+	}
+	c.attempts++
+	c.retries++
+	c.pause = time.NewTimer(wait)
+}
+
+// Poll implements drive.Poller: it sends the request again if the pause is over, which no
+// line marks.
+func (c *client) Poll() error {
+	if c.pause == nil {
+		return nil
+	}
+	select {
+	case <-c.pause.C:
+		c.pause = nil
+		return c.post()
+	default:
+		return nil
+	}
+}
+
+// endReply handles a reply that is complete.
+func (c *client) endReply() {
+	r := &c.reply
+	c.request, c.streams, c.attempts = 0, false, 0
+	calls := r.calls
+	if r.finish == "length" || r.finish == "content_filter" {
+		calls = nil // the last one may be cut
+	}
+	c.appendReply(calls)
+	if len(calls) == 0 {
+		c.endTurn()
+		return
+	}
+	c.open = calls
+	for _, k := range calls {
+		c.run(k)
+	}
+}
+
+// appendReply adds the reply of the model to the history.
+func (c *client) appendReply(calls []*call) {
+	r := &c.reply
+	members := []any{"role", quote("assistant"), "content", quote(r.text.String())}
+	if r.reasoning.Len() > 0 {
+		members = append(members, r.field, quote(r.reasoning.String()))
+	}
+	var all []jsontext.Value
+	for _, k := range calls {
+		f := object("name", quote(k.name), "arguments", quote(k.args))
+		all = append(all, object("id", quote(k.ID), "type", quote("function"), "function", f))
+	}
+	if len(all) > 0 {
+		members = append(members, "tool_calls", array(all))
+	}
+	if r.text.Len() > 0 || r.reasoning.Len() > 0 || len(all) > 0 {
+		c.history = append(c.history, object(members...))
+	}
+}
+
+// keepPartial adds what the model said before it was stopped, without its calls, which never
+// ran.
+func (c *client) keepPartial() {
+	if c.reply.text.Len() > 0 {
+		c.reply.reasoning.Reset()
+		c.appendReply(nil)
+	}
+}
+
+// run calls a tool of the client.
+func (c *client) run(k *call) {
+	done := func(text string) func() error {
+		return func() error {
+			c.setResult(k, text)
+			return c.goOn()
+		}
+	}
+	t := c.d.Tool(k.name)
+	switch {
+	case t == nil:
+		c.d.Fail(done("there is no tool " + k.name)())
+	case k.args != "" && !jsontext.Value(k.args).IsValid():
+		c.d.Fail(done("the arguments are not valid JSON")())
+	default:
+		c.d.Fail(c.d.AnswerCall(k.ID, t.Name, t.Awaits, done(resultText(t)), func() error { return nil }))
+	}
+}
+
+// resultText is the text of a result. The API has no other form for it.
+func resultText(t *fixtures.Tool) string {
+	if t.Fail != "" {
+		return t.Fail
+	}
+	var texts []string
+	for _, r := range t.Result {
+		texts = append(texts, r.Text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+func (c *client) setResult(k *call, text string) {
+	k.result = &text
+	c.results[c.d.Runtime.Wire.ScenarioCall(k.ID)] = true
+}
+
+// goOn sends the results to the model when all calls have one.
+func (c *client) goOn() error {
+	if slices.ContainsFunc(c.open, func(k *call) bool { return k.result == nil }) {
+		return nil
+	}
+	c.appendResults()
+	if c.requests++; c.requests == c.d.Scenario.Opening.MaxRequests {
+		c.endTurn()
+		return nil
+	}
+	return c.post()
+}
+
+func (c *client) appendResults() {
+	for _, k := range c.open {
+		c.history = append(c.history, object("role", quote("tool"), "tool_call_id", quote(k.ID), "content", quote(*k.result)))
+	}
+	c.open = nil
+}
