@@ -189,7 +189,7 @@ func (t *translator) emitProgress(u *update) {
 		Elapsed float64 `json:"elapsedTimeSeconds"`
 	}](m.ClaudeCode.Response)
 	id, _, _ := strings.Cut(string(u.ToolCallID), heartbeat)
-	sc.ToolProgress(event.ToolProgress{ToolUseID: id, Message: string(m.Progress.Message), ElapsedMS: int64(r.Elapsed * 1000)})
+	sc.Emit(event.ToolProgress{ToolUseID: id, Message: string(m.Progress.Message), ElapsedMS: max(0, int64(r.Elapsed*1000))})
 }
 
 func (t *translator) startTool(sc *ledger.Scope, c *toolCall) {
@@ -277,7 +277,7 @@ func (t *translator) emitOutput(sc *ledger.Scope, c *toolCall, u *update, ends b
 	if data := string(m.Output.Data); data != "" {
 		c.output += data
 		if !ends {
-			sc.ToolOutput(c.id, data)
+			sc.Emit(event.ToolOutput{ToolUseID: c.id, Text: data})
 		}
 		return
 	}
@@ -289,7 +289,7 @@ func (t *translator) emitOutput(sc *ledger.Scope, c *toolCall, u *update, ends b
 		return
 	}
 	if rest, ok := strings.CutPrefix(text, c.text); ok {
-		sc.ToolOutput(c.id, rest)
+		sc.Emit(event.ToolOutput{ToolUseID: c.id, Text: rest})
 		c.text = text
 	}
 }

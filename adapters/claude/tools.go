@@ -230,6 +230,6 @@ func (t *translator) emitProgress(ln *line) {
 		return
 	}
 	for _, id := range []string{string(ln.ToolUseID), ln.ParentToolUseID.get()} {
-		s.ToolProgress(event.ToolProgress{ToolUseID: id, ElapsedMS: int64(ln.Elapsed * 1000)})
+		s.Emit(event.ToolProgress{ToolUseID: id, ElapsedMS: max(0, int64(ln.Elapsed*1000))})
 	}
 }

@@ -134,7 +134,7 @@ func (t *translator) handleOutputDelta() {
 			o.output = append(o.output, p.Delta.val()...)
 		}
 	}
-	sc.ToolOutput(id, p.Delta.val())
+	sc.Emit(event.ToolOutput{ToolUseID: id, Text: p.Delta.val()})
 }
 
 // handleItem handles item/started and item/completed.

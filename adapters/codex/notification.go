@@ -35,7 +35,7 @@ func (t *translator) handleNotification(b []byte) {
 		t.handleOutputDelta()
 	case "item/mcpToolCall/progress":
 		if sc := t.lineScope(t.threadOf(p.ThreadID.val()), p.TurnID.val()); sc != nil {
-			sc.ToolProgress(event.ToolProgress{ToolUseID: p.ItemID.val(), Message: string(p.Message)})
+			sc.Emit(event.ToolProgress{ToolUseID: p.ItemID.val(), Message: string(p.Message)})
 		}
 	case "item/started":
 		t.handleItem(b, false)

@@ -35,6 +35,15 @@
 // and version of session_ready. Another adapter may leave it out; what it sets must be
 // what the runtime states. An error's message holds that of the runtime.
 //
+// # A new type
+//
+// A type is a struct in data.go or tooldata.go, and a row in rows.go: its key, and whether it is
+// transient. Its name follows from that of the struct. go generate writes the constant, the methods
+// and the schema. All that carries events carries it from then on: the reducer and the chat page show
+// it as a block of its type, AG-UI has it as CUSTOM, UIMessageStream as data-NAME and Agent UI as
+// data.NAME, and mappings read it back. Code has a case for a type only if it draws or translates it
+// in another way.
+//
 // # Decisions
 //
 // The set is frozen: a change is a decision and is recorded here.

@@ -10,40 +10,6 @@ import (
 // Type is the name of an event, as in the JSON form.
 type Type string
 
-// The closed set of types.
-const (
-	TypeSessionReady       Type = "session_ready"
-	TypeSessionEnd         Type = "session_end"
-	TypeTurnStart          Type = "turn_start"
-	TypeUserMessage        Type = "user_message"
-	TypeQueue              Type = "queue"
-	TypeDelta              Type = "delta"
-	TypeThinking           Type = "thinking"
-	TypeBlockEnd           Type = "block_end"
-	TypeToolStart          Type = "tool_start"
-	TypeToolInput          Type = "tool_input"
-	TypeToolOutput         Type = "tool_output"
-	TypeToolProgress       Type = "tool_progress"
-	TypeToolResult         Type = "tool_result"
-	TypeTask               Type = "task"
-	TypePermissionRequest  Type = "permission_request"
-	TypePermissionResolved Type = "permission_resolved"
-	TypeInterrupt          Type = "interrupt"
-	TypeInterruptResolved  Type = "interrupt_resolved"
-	TypePlan               Type = "plan"
-	TypeUsage              Type = "usage"
-	TypeCompaction         Type = "compaction"
-	TypeComponentUpdate    Type = "component_update"
-	TypeComponentRemove    Type = "component_remove"
-	TypeModelChanged       Type = "model_changed"
-	TypeModeChanged        Type = "mode_changed"
-	TypeCheckpoint         Type = "checkpoint"
-	TypeNotice             Type = "notice"
-	TypeResult             Type = "result"
-	TypeError              Type = "error"
-	TypeDone               Type = "done"
-)
-
 // Event is one normalized event. If Turn is 0, the event belongs to the session and
 // not to a turn.
 type Event struct {
@@ -129,7 +95,11 @@ type Position struct {
 // Data is the typed content of an event: one struct per type, always a value and
 // never a pointer.
 type Data interface {
+	// EventType returns the name of the type.
 	EventType() Type
+	// EventKey returns the value of the member that names what the event is about, such as the
+	// tool_use_id of a tool_result; "" if there is none. See Row.
+	EventKey() string
 }
 
 // Raw is JSON as it was received: members, their order and numbers never change.

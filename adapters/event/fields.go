@@ -22,7 +22,20 @@ func Fields() []Field {
 		}
 	}
 	for _, t := range Types() {
-		out = appendFields(out, string(t), t, forms[t].shape)
+		out = appendFields(out, string(t), t, rowByType[t].form.shape)
+	}
+	return out
+}
+
+// Members returns the names of the members of a type's data, in their order.
+func Members(t Type) []string {
+	r, ok := rowByType[t]
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, f := range r.form.shape.fields {
+		out = append(out, f.name)
 	}
 	return out
 }

@@ -10,4 +10,4 @@ import _ "embed"
 //go:embed schema.json
 var Schema []byte
 
-//go:generate go test -run TestSchemaFile -update .
+//go:generate go test -run TestGenerated -update .

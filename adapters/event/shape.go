@@ -2,7 +2,6 @@ package event
 
 import (
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,7 +78,8 @@ func objectShape(t reflect.Type) *shape {
 	s := &shape{kind: kindObject, name: t.Name(), index: map[string]int{}}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		_, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		name := memberName(f)
 		least, _ := strconv.Atoi(f.Tag.Get("min"))
 		s.index[name] = i
 		s.fields = append(s.fields, field{
@@ -88,6 +88,12 @@ func objectShape(t reflect.Type) *shape {
 		})
 	}
 	return s
+}
+
+// memberName returns the name of a field in the JSON form.
+func memberName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }
 
 // enums holds the closed lists of values, by their type.
@@ -120,16 +126,6 @@ func valuesOf[T ~string](values ...T) []string {
 		names[i] = string(v)
 	}
 	return names
-}
-
-// Types returns the closed set of types, sorted.
-func Types() []Type {
-	types := make([]Type, 0, len(forms))
-	for t := range forms {
-		types = append(types, t)
-	}
-	slices.Sort(types)
-	return types
 }
 
 // ErrorCodes returns the closed set of error codes.

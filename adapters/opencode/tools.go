@@ -96,7 +96,7 @@ func (t *translator) showOutput(sc *ledger.Scope, tool *runningTool, p part) {
 		return
 	}
 	if rest, ok := strings.CutPrefix(text, tool.output); ok {
-		sc.ToolOutput(tool.id, rest)
+		sc.Emit(event.ToolOutput{ToolUseID: tool.id, Text: rest})
 		tool.output = text
 	}
 }

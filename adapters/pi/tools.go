@@ -114,7 +114,7 @@ func (t *translator) toolUpdated() {
 	}
 	text := textOf(r.Content)
 	if rest, ok := strings.CutPrefix(text, tool.output); ok {
-		sc.ToolOutput(tool.id, rest)
+		sc.Emit(event.ToolOutput{ToolUseID: tool.id, Text: rest})
 		tool.output = text
 	}
 }

@@ -242,22 +242,22 @@ func (l *liveEnvironment) reached(s fixtures.Step) bool {
 // toolReached reports whether the events show the point of a tool call that a
 // wait names.
 func toolReached(r *conformance.Run, s fixtures.Step) bool {
-	is := func(id string) bool { return scenarioCall(r, id) == s.ID }
 	return slices.ContainsFunc(r.Events, func(e conformance.Event) bool {
-		switch d := e.Data.(type) {
-		case event.ToolStart:
-			return s.What == "tool" && is(d.ToolUseID)
-		case event.ToolOutput:
-			return s.What == "output" && is(d.ToolUseID)
-		case event.ToolProgress:
-			return s.What == "progress" && is(d.ToolUseID)
-		case event.ToolResult:
-			return s.What == "result" && is(d.ToolUseID)
-		case event.Task:
-			return s.What == "task" && is(d.ToolUseID) && d.Status != event.TaskRunning
+		if d, is := e.Data.(event.Task); is {
+			return s.What == "task" && scenarioCall(r, d.ToolUseID) == s.ID && d.Status != event.TaskRunning
 		}
-		return false
+		id, ok := event.ToolID(e.Data)
+		return ok && e.Type() == toolEventOf(s.What) && scenarioCall(r, id) == s.ID
 	})
+}
+
+// toolEventOf returns the type of the event of a tool that a wait names: "wait output" is for its
+// tool_output, "wait tool" for its tool_start.
+func toolEventOf(what string) event.Type {
+	if what == "tool" {
+		return event.TypeToolStart
+	}
+	return event.Type("tool_" + what)
 }
 
 // idle reports whether no turn runs, no message is queued, no task runs and the

@@ -99,3 +99,10 @@ func (d *Declaration) Lacks(what string) bool {
 // DeclareOmission returns the member of a Declaration that declares that the events lack
 // what, an event type or a member of one.
 func DeclareOmission(what string) string { return fmt.Sprintf("\"without\": [%q]", what) }
+
+// Inexpressible reports whether a vocabulary cannot express something, in the form of
+// conformance.EventSupporter: a type of event that is not in emits, or what never lists.
+func Inexpressible(what string, emits []event.Type, never []string) bool {
+	t := event.Type(what)
+	return slices.Contains(event.Types(), t) && !slices.Contains(emits, t) || slices.Contains(never, what)
+}

@@ -45,7 +45,7 @@ func chatBubbles(run *conformance.Run) []Bubble {
 	turns := map[int]timeSpan{}
 	errs := map[int]timeSpan{} // by turn
 	for i, e := range run.Events {
-		for _, id := range blockIDs(e.Data) {
+		if id := e.Data.EventKey(); id != "" {
 			s, ok := spans[id]
 			if !ok {
 				s = timeSpan{from: int64(e.At), event: i}
@@ -131,39 +131,4 @@ func appendBlocks(out []Bubble, run *conformance.Run, m *replay.Message, blocks 
 		out = appendBlocks(out, run, m, b.Blocks, spans, s, depth+1)
 	}
 	return out
-}
-
-// blockIDs returns the ids of the blocks that an event belongs to.
-func blockIDs(d event.Data) []string {
-	switch d := d.(type) {
-	case event.UserMessage:
-		return []string{d.MessageID}
-	case event.Delta:
-		return []string{d.BlockID}
-	case event.Thinking:
-		return []string{d.BlockID}
-	case event.BlockEnd:
-		return []string{d.BlockID}
-	case event.ToolStart:
-		return []string{d.ToolUseID}
-	case event.ToolOutput:
-		return []string{d.ToolUseID}
-	case event.ToolProgress:
-		return []string{d.ToolUseID}
-	case event.ToolResult:
-		return []string{d.ToolUseID}
-	case event.Task:
-		return []string{d.TaskID}
-	case event.PermissionRequest:
-		return []string{d.RequestID}
-	case event.PermissionResolved:
-		return []string{d.RequestID}
-	case event.Interrupt:
-		return []string{d.InterruptID}
-	case event.InterruptResolved:
-		return []string{d.InterruptID}
-	case event.Checkpoint:
-		return []string{d.CheckpointID}
-	}
-	return nil
 }

@@ -40,12 +40,12 @@ func TestEachStateIsDrawn(t *testing.T) {
 	cards := eval[[]string](x, `[...document.querySelectorAll(".card, .line")].map((c) => c.classList[1] + " " + (c.dataset.status ?? ""))`)
 	for _, want := range []string{
 		"thinking complete", "thinking running", "tool ok", "tool failed", "tool denied", "tool backgrounded", "tool interrupted", "tool running", "tool waiting", "subagent complete",
-		"question pending", "question denied", "question answered", "plan ", "component ready", "notice ", "compaction ", "checkpoint ", "error ",
+		"question pending", "question denied", "question answered", "plan ", "component ready", "notice ", "compaction ", "checkpoint ", "error ", "aside ",
 	} {
 		g.Expect(cards).To(ContainElement(want))
 	}
 	text := eval[string](x, `document.body.textContent`)
-	for _, want := range []string{"What I found", "56,000 characters are left out", "want 2 lines, got 1", "1 of 3 done", "Error: overloaded", "context 75 %", "2 messages are queued", "by you", "Which parts?", "$0.42", "History summarized", "waits for permission", "The output was cut.", "image/png, 48.2 kB"} {
+	for _, want := range []string{"What I found", "56,000 characters are left out", "want 2 lines, got 1", "a fact without a card", "1 of 3 done", "Error: overloaded", "context 75 %", "2 messages are queued", "by you", "Which parts?", "$0.42", "History summarized", "waits for permission", "The output was cut.", "image/png, 48.2 kB"} {
 		g.Expect(text).To(ContainSubstring(want))
 	}
 	g.Expect(eval[[]string](x, `[...document.querySelectorAll(".text a")].map((a) => a.href + " " + a.rel)`)).To(Equal([]string{"https://pkg.go.dev/io#Reader noopener noreferrer nofollow"}))

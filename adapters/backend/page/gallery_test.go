@@ -64,6 +64,7 @@ func gallery(add string) []event.Event {
 	g.add(event.PermissionRequest{RequestID: "q0", ToolName: "Bash", ToolInput: raw(`{"command":"git push"}`)}, event.PermissionResolved{RequestID: "q0", ToolName: "Bash", Decision: event.DecisionDeny, By: event.ByUser})
 	g.add(event.Interrupt{InterruptID: "i0", ComponentName: "AskUserQuestion", Surface: "chat", Props: raw(`{"questions":[{"question":"Which database?","options":[{"label":"SQLite"}]}]}`)},
 		event.InterruptResolved{InterruptID: "i0", Value: raw(`{"Which database?":"SQLite%s"}`, quoted), By: event.ByUser})
+	g.add(toyFact{FactID: "f1", Text: "a fact without a card" + add})
 	g.add(event.Compaction{Phase: event.PhaseStart}, event.Compaction{Phase: event.PhaseEnd, Tokens: 12000}, event.Checkpoint{CheckpointID: "cp1" + add, Action: event.CheckpointCreated})
 	g.add(event.Usage{Tokens: event.Tokens{Input: 20000, Output: 900, Total: 20900}, Cost: &cost, Context: &event.Context{Used: 150000, Window: 200000}}, event.Done{})
 	g.begin("Go on.")
@@ -83,6 +84,17 @@ func gallery(add string) []event.Event {
 		event.Queue{MessageIDs: []string{"m8", "m9"}})
 	return g.events
 }
+
+// toyFact is a type of event that the page has no card for.
+type toyFact struct {
+	FactID string `json:"fact_id"`
+	Text   string `json:"text"`
+}
+
+func (toyFact) EventType() event.Type { return "toy_fact" }
+func (d toyFact) EventKey() string    { return d.FactID }
+
+var _ = event.Register[toyFact](event.Row{Key: "fact_id"})
 
 type galleryBuilder struct {
 	events []event.Event

@@ -64,6 +64,10 @@ func (r *Reducer) handleBlockEvent(e event.Event) {
 			r.setActivity(e, ActivityRetrying)
 		}
 		r.newBlock(e, Block{Kind: KindNotice, Notice: &Notice{d.Level, d.Code}}).appendText(d.Text)
+	default:
+		if e.Data != nil {
+			r.handleAside(e)
+		}
 	}
 }
 
@@ -239,7 +243,7 @@ func (r *Reducer) handleToolInput(e event.Event, d event.ToolInput) {
 		return
 	case d.Dropped:
 		r.setActivity(e, ActivityWorking)
-		n.dropInput()
+		n.drop()
 		return
 	case n == nil:
 		n = r.newBlock(e, Block{Kind: KindTool, ID: d.ToolUseID, Status: Writing, Tool: &Tool{}})
@@ -249,8 +253,9 @@ func (r *Reducer) handleToolInput(e event.Event, d event.ToolInput) {
 	n.appendText(d.Text)
 }
 
-// dropInput removes a call whose input the model has not finished.
-func (n *node) dropInput() {
+// drop removes a block that is shown only for a while: a call whose input the model has not
+// finished, or a transient event.
+func (n *node) drop() {
 	n.remove()
 	if n.r.blockByKey[n.key] == n {
 		delete(n.r.blockByKey, n.key)
@@ -273,7 +278,7 @@ func (r *Reducer) ensureTool(e event.Event, id string) *node {
 	if n := r.findBlock(e, KindTool, id); n != nil && n.block.Status != Writing {
 		return n
 	} else if n != nil {
-		n.dropInput()
+		n.drop()
 	}
 	return r.newBlock(e, Block{Kind: KindTool, ID: id, Status: Running, Tool: &Tool{}})
 }

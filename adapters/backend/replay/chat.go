@@ -113,7 +113,8 @@ type Figures struct {
 // Kind is the kind of a block.
 type Kind string
 
-// The values of Kind, with the Status values of each.
+// The values of Kind, with the Status values of each. The kind of any other block is the type of an
+// event that the reducer has no case for; its text is the data of the event as JSON.
 const (
 	KindText       Kind = "text"       // running, complete, interrupted
 	KindThinking   Kind = "thinking"   // running, complete, interrupted
@@ -136,7 +137,7 @@ type Block struct {
 	Kind       Kind             `json:"kind"`
 	ID         string           `json:"id,omitempty"`
 	Status     Status           `json:"status,omitempty"`
-	Text       string           `json:"text,omitempty"` // text, thinking, notice; of a sub-agent its task's text
+	Text       string           `json:"text,omitempty"` // text, thinking, notice; of a sub-agent its task's text; of a kind without a constant its data
 	Tool       *Tool            `json:"tool,omitzero"`
 	Permission *Permission      `json:"permission,omitzero"`
 	Interrupt  *Interrupt       `json:"interrupt,omitzero"`

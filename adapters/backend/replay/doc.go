@@ -64,6 +64,8 @@
 //	component_update        sets a block on the surface chat, else a component in
 //	                        Chat.Components; merge sets only the given members
 //	component_remove        removes the component, if there is one
+//	any other event         adds a block of its type, which a later one with the same key replaces;
+//	                        that of a transient one goes when its tool or turn ends
 //	error                   ends its scope and adds a block; it is also set on the
 //	                        message of the turn or session, or on the sub-agent
 //

@@ -157,8 +157,8 @@ func (b *blocks) walkNodes(f func(*node)) {
 // closeRunning ends a running block because its turn or sub-agent ended.
 func (n *node) closeRunning(end Status) {
 	switch {
-	case n.block.Status == Writing:
-		n.dropInput()
+	case n.block.Status == Writing || n.isTransient():
+		n.drop()
 		return
 	case n.block.Kind == KindTool && n.running():
 		n.setStatus(Interrupted)
@@ -181,6 +181,11 @@ func (n *node) setStatus(s Status) {
 	n.block.Status = s
 	if n.block.Tool != nil && s != Running {
 		n.block.Tool.Progress = nil
+		for _, kid := range n.kids.nodes {
+			if kid != nil && kid.isTransient() {
+				kid.drop()
+			}
+		}
 	}
 	n.markStale()
 	if n.linked != nil {

@@ -7,6 +7,28 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
+// toyFact and toyStep are types of events that the reducer has no case for.
+type (
+	toyFact struct {
+		FactID string    `json:"fact_id"`
+		Value  event.Raw `json:"value,omitzero"`
+	}
+	toyStep struct {
+		ToolUseID string `json:"tool_use_id"`
+		Text      string `json:"text,omitempty"`
+	}
+)
+
+func (toyFact) EventType() event.Type { return "toy_fact" }
+func (d toyFact) EventKey() string    { return d.FactID }
+func (toyStep) EventType() event.Type { return "toy_step" }
+func (d toyStep) EventKey() string    { return d.ToolUseID }
+
+var (
+	_ = event.Register[toyFact](event.Row{Key: "fact_id"})
+	_ = event.Register[toyStep](event.Row{Key: "tool_use_id", Transient: true})
+)
+
 // randomSource draws the values of random events: a rand.Rand or rapid.
 type randomSource interface{ IntN(n int) int }
 
@@ -73,6 +95,8 @@ func randomEvents(r randomSource, n int) []event.Event {
 		func() event.Data {
 			return event.PermissionResolved{RequestID: id("r"), Allowed: r.IntN(2) == 0, Decision: "deny", By: "user"}
 		},
+		func() event.Data { return toyFact{id("f"), raw()} },
+		func() event.Data { return toyStep{id("k"), text()} },
 		func() event.Data { return event.Interrupt{InterruptID: id("r"), Props: raw()} },
 		func() event.Data { return event.InterruptResolved{InterruptID: id("r"), Value: raw(), By: "withdrawn"} },
 		func() event.Data { return event.Plan{Steps: []event.PlanStep{{Text: text(), Status: "pending"}}} },

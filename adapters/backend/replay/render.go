@@ -167,6 +167,8 @@ func (p *printer) writeBlock(b *Block) {
 	case KindError: // printed at the end of the message or sub-agent
 	case KindCheckpoint:
 		p.markf(dim, "checkpoint %s → %s", b.ID, b.Status)
+	default:
+		p.markf(dim, "%s%s", b.Kind, withColon(foldLine(b.Text)))
 	}
 }
 

@@ -14,13 +14,13 @@ func (s *Scope) InputStart(id, tool string) {
 	}
 	s.ThinkingDone()
 	s.inputs = append(s.inputs, id)
-	s.Emit(event.ToolInput{ToolUseID: id, Tool: tool})
+	s.emit(event.ToolInput{ToolUseID: id, Tool: tool})
 }
 
 // Input emits a piece of the input of a call that InputStart announced.
 func (s *Scope) Input(id, text string) {
 	if text != "" && slices.Contains(s.inputs, id) {
-		s.Emit(event.ToolInput{ToolUseID: id, Text: text})
+		s.emit(event.ToolInput{ToolUseID: id, Text: text})
 	}
 }
 
@@ -28,7 +28,7 @@ func (s *Scope) Input(id, text string) {
 // start any more.
 func (s *Scope) DropInputs() {
 	for _, id := range s.inputs {
-		s.Emit(event.ToolInput{ToolUseID: id, Dropped: true})
+		s.emit(event.ToolInput{ToolUseID: id, Dropped: true})
 	}
 	s.inputs = nil
 }

@@ -196,7 +196,7 @@ func (l *Ledger) Error(d event.Error) {
 func (l *Ledger) endTurn(d event.Data) {
 	if s := l.turn; s != nil {
 		s.closeAll()
-		s.Emit(d)
+		s.emit(d)
 		l.turn = nil
 	}
 }

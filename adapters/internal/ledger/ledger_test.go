@@ -166,14 +166,15 @@ func TestProgressIsOfOpenToolsAlone(t *testing.T) {
 	l, evs := newLedger()
 	s := l.TurnStart(event.TurnStart{})
 	half := event.ToolProgress{ToolUseID: "t1", Message: "half of it"}
-	s.ToolProgress(half)
+	s.Emit(half)
 	s.ToolStart(event.ToolStart{ToolUseID: "t1", Tool: "Bash"})
 	*evs = nil
-	s.ToolProgress(half)
-	s.ToolProgress(event.ToolProgress{ToolUseID: "t1", Progress: new(0.0)})
-	s.ToolProgress(event.ToolProgress{ToolUseID: "t1"}) // it states nothing
+	s.Emit(half)
+	s.Emit(event.ToolProgress{ToolUseID: "t1", Progress: new(0.0)})
+	s.Emit(event.ToolProgress{ToolUseID: "t1"}) // it states nothing
+	s.Emit(event.ToolProgress{Message: "of no tool"})
 	s.ToolResult(event.ToolResult{ToolUseID: "t1", Status: event.ToolOK})
-	s.ToolProgress(half)
+	s.Emit(half)
 	var got []event.Type
 	for _, e := range *evs {
 		got = append(got, e.Type())

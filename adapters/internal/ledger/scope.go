@@ -32,8 +32,17 @@ type tool struct {
 // Turn returns the number of the scope's turn.
 func (s *Scope) Turn() int { return s.turn }
 
-// Emit emits an event of this scope.
+// Emit emits an event of this scope. An event of a tool is dropped if the tool is not open, or if
+// the event states nothing.
 func (s *Scope) Emit(d event.Data) {
+	if id, ok := event.ToolID(d); ok && (!s.ToolOpen(id) || event.Blank(d)) {
+		return
+	}
+	s.emit(d)
+}
+
+// emit emits an event whose place in the scope the caller has checked.
+func (s *Scope) emit(d event.Data) {
 	s.l.emitNext(event.Event{Data: d, Turn: s.turn, SubagentID: s.sub})
 }
 
@@ -55,7 +64,7 @@ func (s *Scope) Delta(key, messageID, text string) {
 		return
 	}
 	s.ThinkingDone()
-	s.Emit(event.Delta{Text: text, MessageID: messageID, BlockID: s.openBlock(key)})
+	s.emit(event.Delta{Text: text, MessageID: messageID, BlockID: s.openBlock(key)})
 }
 
 // openBlock returns the id of the block with the wire key, and opens the block
@@ -94,7 +103,7 @@ func (s *Scope) BlockEnd(key string, status event.BlockStatus, text string) bool
 	}
 	id := s.blocks[i].id
 	s.blocks = slices.Delete(s.blocks, i, i+1)
-	s.Emit(event.BlockEnd{BlockID: id, Status: status, Text: text})
+	s.emit(event.BlockEnd{BlockID: id, Status: status, Text: text})
 	return true
 }
 
@@ -107,7 +116,7 @@ func (s *Scope) Thinking(key, text string) {
 	if s.thinking == nil {
 		s.thinking = &block{key, s.nextBlock()}
 	}
-	s.Emit(event.Thinking{Text: text, BlockID: s.thinking.id})
+	s.emit(event.Thinking{Text: text, BlockID: s.thinking.id})
 }
 
 // ThinkingOpen reports whether reasoning with this key is open.
@@ -117,7 +126,7 @@ func (s *Scope) ThinkingOpen(key string) bool { return s.thinking != nil && s.th
 func (s *Scope) ThinkingDone() {
 	if s.thinking != nil {
 		s.lastThinking, s.thinking = s.thinking, nil
-		s.Emit(event.Thinking{Done: true, BlockID: s.lastThinking.id})
+		s.emit(event.Thinking{Done: true, BlockID: s.lastThinking.id})
 	}
 }
 
@@ -128,7 +137,7 @@ func (s *Scope) ThinkingRetract(key string) {
 		s.ThinkingDone()
 	}
 	if s.lastThinking != nil && s.lastThinking.key == key {
-		s.Emit(event.BlockEnd{BlockID: s.lastThinking.id, Status: event.BlockRetracted})
+		s.emit(event.BlockEnd{BlockID: s.lastThinking.id, Status: event.BlockRetracted})
 		s.lastThinking = nil
 	}
 }
@@ -143,7 +152,7 @@ func (s *Scope) ToolStart(d event.ToolStart) bool {
 	s.dropUnnamed(d.ToolUseID)
 	s.inputs = slices.DeleteFunc(s.inputs, func(id string) bool { return id == d.ToolUseID })
 	s.tools = append(s.tools, tool{id: d.ToolUseID})
-	s.Emit(d)
+	s.emit(d)
 	return true
 }
 
@@ -169,21 +178,6 @@ func (s *Scope) toolIndex(id string) int {
 	return slices.IndexFunc(s.tools, func(t tool) bool { return t.id == id })
 }
 
-// ToolOutput emits output of a running tool.
-func (s *Scope) ToolOutput(id, text string) {
-	if text != "" && s.ToolOpen(id) {
-		s.Emit(event.ToolOutput{ToolUseID: id, Text: text})
-	}
-}
-
-// ToolProgress emits what the runtime states about an open tool. It does nothing if the tool is
-// not open, or if nothing is stated.
-func (s *Scope) ToolProgress(d event.ToolProgress) {
-	if s.ToolOpen(d.ToolUseID) && (d.Message != "" || d.Progress != nil || d.ElapsedMS > 0) {
-		s.Emit(d)
-	}
-}
-
 // ToolResult closes a tool. If the tool is not open (a second result, or one
 // after the turn's end), it emits nothing and returns false.
 func (s *Scope) ToolResult(d event.ToolResult) bool {
@@ -195,7 +189,7 @@ func (s *Scope) ToolResult(d event.ToolResult) bool {
 	s.tools = append(s.tools[:i:i], s.tools[i+1:]...)
 	s.finished.remember(d.ToolUseID, 0)
 	s.l.handOver(d.Media)
-	s.Emit(d)
+	s.emit(d)
 	return true
 }
 
@@ -218,7 +212,7 @@ func (s *Scope) Permission(d event.PermissionRequest) {
 	}
 	s.ThinkingDone()
 	s.l.questions = append(s.l.questions, Question{ID: d.RequestID, ToolName: d.ToolName, scope: s})
-	s.Emit(d)
+	s.emit(d)
 }
 
 // Interrupt emits a question to the user that is not a permission.
@@ -228,7 +222,7 @@ func (s *Scope) Interrupt(d event.Interrupt) {
 	}
 	s.ThinkingDone()
 	s.l.questions = append(s.l.questions, Question{ID: d.InterruptID, Interrupt: true, scope: s})
-	s.Emit(d)
+	s.emit(d)
 }
 
 // closeAll closes thinking, text blocks, inputs, questions and tools that are open.

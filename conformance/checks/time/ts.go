@@ -62,17 +62,8 @@ func wasDelayed(r *conformance.Run, e conformance.Event, delays bool) bool {
 // holds reports whether a line holds the call of an event of a tool, or the beginning of
 // its text.
 func holds(r *conformance.Run, l *runindex.Line, line []byte, d event.Data) bool {
-	text := ""
-	switch d := d.(type) {
-	case event.ToolStart:
-		text = d.ToolUseID
-	case event.ToolOutput:
-		text = d.ToolUseID
-	case event.ToolProgress:
-		text = d.ToolUseID
-	case event.ToolResult:
-		text = d.ToolUseID
-	case event.Delta:
+	text, _ := event.ToolID(d)
+	if d, is := d.(event.Delta); is {
 		text = d.Text
 		if l.Text() != "" && strings.HasPrefix(text, l.Text()) {
 			return true

@@ -47,18 +47,9 @@ func byWork(r *conformance.Run) (events map[string][]string, order []string) {
 	events = map[string][]string{}
 	for i, e := range r.Events {
 		of := "agent " + e.SubagentID
-		switch d := e.Data.(type) {
-		case event.ToolInput:
-			of = "tool " + d.ToolUseID
-		case event.ToolStart:
-			of = "tool " + d.ToolUseID
-		case event.ToolOutput:
-			of = "tool " + d.ToolUseID
-		case event.ToolProgress:
-			of = "tool " + d.ToolUseID
-		case event.ToolResult:
-			of = "tool " + d.ToolUseID
-		case event.Task:
+		if id, ok := event.ToolID(e.Data); ok {
+			of = "tool " + id
+		} else if d, is := e.Data.(event.Task); is {
 			of = "task " + d.TaskID
 		}
 		if of = r.Recorded(of); events[of] == nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -109,22 +108,25 @@ func (x *session) handleEnd() {
 	x.EndSession(x.Closing, "the agent ended", func() { x.closeTurn(event.BlockInterrupted, true) })
 }
 
-// never holds the types and members that ACP cannot express: see the package comment.
+// emits are the types of events that messages of ACP become; there are no others.
+var emits = []event.Type{
+	event.TypeUserMessage, event.TypeDelta, event.TypeThinking, event.TypeToolStart, event.TypeToolResult, event.TypePermissionRequest,
+	event.TypePlan, event.TypeUsage, event.TypeError, event.TypeDone,
+}
+
+// never holds the members that ACP cannot express: see the package comment.
 var never = []string{
-	"session_ready", "session_ready.provider_session_id", "session_ready.forked_from", "session_end", "session_end.exit_code",
-	"turn_start", "turn_start.cause", "turn_start.message_ids", "turn_start.provider_turn_id", "queue",
-	"delta.block_id", "block_end", "tool_output", "tool_result.exit_code", "tool_result.changes", "tool_result.status",
-	"tool_start.tool", "tool_start.command", "tool_start.is_file_read", "tool_start.subagent_spawn", "thinking.done",
-	"permission_resolved", "interrupt", "interrupt_resolved", "task", "model_changed", "mode_changed",
-	"notice", "error.code", "answer.message", "checkpoint", "compaction", "component_update", "component_remove", "result",
-	"seq", "ts", "tool_input", "tool_progress", "subagent_id", "tool_start.of_a_plan", "open.mode",
+	"session_ready.provider_session_id", "session_ready.forked_from", "session_end.exit_code", "turn_start.cause", "turn_start.message_ids",
+	"turn_start.provider_turn_id", "delta.block_id", "tool_result.exit_code", "tool_result.changes", "tool_result.status", "tool_start.tool",
+	"tool_start.command", "tool_start.is_file_read", "tool_start.subagent_spawn", "thinking.done", "error.code", "answer.message", "seq",
+	"ts", "subagent_id", "tool_start.of_a_plan", "open.mode",
 }
 
 // Supports implements conformance.EventSupporter.
 func (x *session) Supports(what string) bool {
 	x.Mu.Lock()
 	defer x.Mu.Unlock()
-	return !slices.Contains(never, what) && !x.Unsupported(what)
+	return !plug.Inexpressible(what, emits, never) && !x.Unsupported(what)
 }
 
 // Send implements adapters.Session. The agent replies when the turn has ended.

@@ -225,18 +225,25 @@ func (x *session) abandon() {
 	x.Abandon(plug.UnusedGrace)
 }
 
-// never holds the types and members that messages do not have.
+// emits are the types of events that messages become; there are no others.
+var emits = []event.Type{
+	event.TypeSessionReady, event.TypeSessionEnd, event.TypeTurnStart, event.TypeDelta, event.TypeThinking, event.TypeToolStart,
+	event.TypeToolOutput, event.TypeToolResult, event.TypePermissionRequest, event.TypePermissionResolved, event.TypeInterrupt,
+	event.TypeInterruptResolved, event.TypePlan, event.TypeUsage, event.TypeCompaction, event.TypeModelChanged, event.TypeModeChanged,
+	event.TypeCheckpoint, event.TypeError, event.TypeDone,
+}
+
+// never holds the members that messages do not have.
 var never = []string{
-	"session_ready.forked_from", "turn_start.provider_turn_id", "queue", "block_end", "subagent_id", "task",
-	"delta.message_id", "tool_result.output", "tool_result.exit_code", "tool_result.changes", "tool_result.file_path",
-	"tool_start.command", "tool_start.file_path", "tool_start.pattern", "tool_start.is_file_read", "tool_start.message_id",
-	"tool_start.background", "tool_start.subagent_spawn", "notice", "user_message", "seq", "ts", "tool_input", "tool_progress", "result",
-	"component_update", "component_remove", "answer.message",
+	"session_ready.forked_from", "turn_start.provider_turn_id", "subagent_id", "delta.message_id", "tool_result.output",
+	"tool_result.exit_code", "tool_result.changes", "tool_result.file_path", "tool_start.command", "tool_start.file_path",
+	"tool_start.pattern", "tool_start.is_file_read", "tool_start.message_id", "tool_start.background", "tool_start.subagent_spawn", "seq",
+	"ts", "answer.message",
 }
 
 // Supports implements conformance.EventSupporter.
 func (x *session) Supports(what string) bool {
 	x.Mu.Lock()
 	defer x.Mu.Unlock()
-	return !slices.Contains(never, what) && !x.Unsupported(what)
+	return !plug.Inexpressible(what, emits, never) && !x.Unsupported(what)
 }

@@ -29,6 +29,14 @@
 //	="unknown"     this JSON
 //	json:PATH      the JSON that a text holds; json:@NAME too
 //
+// In data the name * is the path of an object, whose members are copied: each that the event has and that
+// data does not name. If messages carry events as they are, one rule reads them all: with "emit": "*" a text in when
+// ends in *, which stands for the name of the event (tool_progress, tool-progress and tool.progress are one), and of
+// lists the events. There * stands for each event that no other rule emits and that without does not list; it is
+// expected of a server once it was seen:
+//
+//	{"when": {"type": "CUSTOM", "name": "*"}, "emit": "*", "of": ["error", "*"], "data": {"*": "value", "subagent_id": "agent"}}
+//
 // key is the member by which messages belong together, such as the id of a call, or several with
 // spaces between; call:toolCallId and call:id name the same thing by different members. append adds to a text that is kept. If a rule has "next": true, later rules may
 // match the same message too, so that it becomes several events. ignore lists types of messages that are dropped; one that ends in * stands for

@@ -48,19 +48,21 @@ type Rule struct {
 	Key    string                    `json:"key,omitempty"`
 	Keep   map[string]string         `json:"keep,omitempty"`
 	Append map[string]string         `json:"append,omitempty"`
-	Emit   event.Type                `json:"emit,omitempty"`
-	Data   map[string]string         `json:"data,omitempty"`
-	Next   bool                      `json:"next,omitzero"` // a later rule may match too
+	Emit   event.Type                `json:"emit,omitempty"` // a type of event, or Star: the one that the message names
+	Of     []event.Type              `json:"of,omitempty"`   // with Star: the types; Star is each that no other rule emits
+	Data   map[string]string         `json:"data,omitempty"` // by member; Star: each member that an object has
+	Next   bool                      `json:"next,omitzero"`  // a later rule may match too
 }
 
-// emitted are the types of events that a mapping may emit.
-var emitted = []event.Type{
-	event.TypeSessionReady,
-	event.TypeDelta, event.TypeThinking, event.TypeBlockEnd, event.TypeToolStart, event.TypeToolOutput, event.TypeToolProgress,
-	event.TypeToolResult, event.TypePermissionRequest, event.TypePermissionResolved, event.TypeInterrupt,
-	event.TypeInterruptResolved, event.TypePlan, event.TypeTask, event.TypeUsage, event.TypeCompaction, event.TypeResult,
-	event.TypeComponentUpdate, event.TypeComponentRemove, event.TypeModelChanged, event.TypeModeChanged, event.TypeCheckpoint,
-	event.TypeNotice, event.TypeDone, event.TypeError,
+// Star stands for what a rule does not name: the name of an event, types of events, members.
+const Star = "*"
+
+// withoutForm are the types of events that the plain form does not have, so that no rule emits them.
+var withoutForm = []event.Type{event.TypeSessionEnd, event.TypeTurnStart, event.TypeUserMessage, event.TypeQueue, event.TypeToolInput}
+
+// emitted returns the types of events that a mapping may emit.
+func emitted() []event.Type {
+	return slices.DeleteFunc(event.Types(), func(t event.Type) bool { return slices.Contains(withoutForm, t) })
 }
 
 // Parse reads a mapping. An error names the place in the file.
@@ -150,8 +152,8 @@ func (r *Rule) check() error {
 	if len(r.When)+len(r.Has) == 0 {
 		return errors.New(".when is missing: name the type of the messages, such as {\"type\":\"chunk\"}")
 	}
-	if r.Emit != "" && !slices.Contains(emitted, r.Emit) {
-		return fmt.Errorf(".emit: no event %q: want one of %v", r.Emit, emitted)
+	if err := r.checkTypes(); err != nil {
+		return err
 	}
 	if r.Emit == "" && len(r.Data) > 0 {
 		return errors.New(".data without emit")
@@ -165,6 +167,8 @@ func (r *Rule) check() error {
 				return fmt.Errorf("%s.%s is empty", place, name)
 			case strings.HasPrefix(v, "=") && !jsontext.Value(v[1:]).IsValid():
 				return fmt.Errorf("%s.%s: %q is no JSON", place, name, v[1:])
+			case place == ".data" && name == Star && (kept || strings.ContainsAny(v[:1], "=@") || strings.HasPrefix(v, "json:")):
+				return fmt.Errorf(".data.%s: want the path of an object, got %q", name, v)
 			case r.Key == "" && (kept || place != ".data"):
 				return fmt.Errorf("%s.%s needs a key, which says what belongs together", place, name)
 			}
@@ -173,12 +177,45 @@ func (r *Rule) check() error {
 	return nil
 }
 
+// checkTypes returns what is wrong with the types that a rule emits.
+func (r *Rule) checkTypes() error {
+	types := append([]event.Type{r.Emit}, r.Of...)
+	if r.Emit == "" {
+		types = r.Of
+	}
+	for i, t := range types {
+		place := ".of"
+		if i == 0 && r.Emit != "" {
+			place = ".emit"
+		}
+		if t != Star && !slices.Contains(emitted(), t) {
+			return fmt.Errorf("%s: no event %q: want one of %v", place, t, emitted())
+		}
+	}
+	stars := 0
+	for _, want := range r.When {
+		if strings.HasSuffix(text(want), Star) {
+			stars++
+		}
+	}
+	switch {
+	case r.Emit != Star && len(r.Of) > 0:
+		return errors.New(".of without \"emit\": \"*\"")
+	case r.Emit == Star && len(r.Of) == 0:
+		return errors.New(".of is missing: name the types of events, or \"*\"")
+	case r.Emit == Star && stars != 1:
+		return errors.New(".when: want one text that ends in *, which stands for the name of the event")
+	}
+	return nil
+}
+
 // Types returns the types of events that the mapping emits.
 func (m *Mapping) Types() []event.Type {
-	var out []event.Type
+	out := m.named()
 	for _, r := range m.Rules {
-		if r.Emit != "" && !slices.Contains(out, r.Emit) {
-			out = append(out, r.Emit)
+		if slices.Contains(r.Of, Star) {
+			out = append(out, m.others()...)
+			break
 		}
 	}
 	if m.Args != nil && !slices.Contains(out, event.TypeDone) {
@@ -187,13 +224,54 @@ func (m *Mapping) Types() []event.Type {
 	return out
 }
 
-// OnlyIfSeen reports whether an event, or a member of one, is expected only of servers that have sent it.
+// named returns the types of events that rules emit by name.
+func (m *Mapping) named() []event.Type {
+	var out []event.Type
+	for _, r := range m.Rules {
+		for _, t := range append([]event.Type{r.Emit}, r.Of...) {
+			if t != "" && t != Star && !slices.Contains(out, t) {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// others returns the types of events for which Star stands in Rule.Of: those that no rule names
+// and that the vocabulary does not lack. The name of a session_ready would not say more than that
+// the stream began.
+func (m *Mapping) others() []event.Type {
+	named := m.named()
+	return slices.DeleteFunc(emitted(), func(t event.Type) bool {
+		return t == event.TypeSessionReady || slices.Contains(named, t) || slices.Contains(m.Without, string(t))
+	})
+}
+
+// typesOf returns the types of events that a rule emits.
+func (m *Mapping) typesOf(r *Rule) []event.Type {
+	switch {
+	case r.Emit == "":
+		return nil
+	case r.Emit != Star:
+		return []event.Type{r.Emit}
+	case slices.Contains(r.Of, Star):
+		return append(slices.Clone(r.Of), m.others()...)
+	}
+	return r.Of
+}
+
+// OnlyIfSeen reports whether an event, or a member of one, is expected only of servers that have sent
+// it, as each type is for which Star stands.
 func (m *Mapping) OnlyIfSeen(what string) bool {
 	t, _, _ := strings.Cut(what, ".")
-	return slices.Contains(m.IfSeen, what) || slices.Contains(m.IfSeen, t)
+	return slices.Contains(m.IfSeen, what) || slices.Contains(m.IfSeen, t) ||
+		slices.ContainsFunc(m.Rules, func(r Rule) bool { return slices.Contains(r.Of, Star) }) && slices.Contains(m.others(), event.Type(t))
 }
 
 // Names reports whether a rule that emits the event sets the member of its data.
 func (m *Mapping) Names(t event.Type, member string) bool {
-	return slices.ContainsFunc(m.Rules, func(r Rule) bool { return r.Emit == t && r.Data[member] != "" })
+	return slices.ContainsFunc(m.Rules, func(r Rule) bool {
+		sets := r.Data[member] != "" || r.Data[Star] != "" && slices.Contains(event.Members(t), member)
+		return sets && slices.Contains(m.typesOf(&r), t)
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/dialect/agui"
 	"github.com/turnspec/turnspec/adapters/backend/dialect/uistream"
 	"github.com/turnspec/turnspec/adapters/backend/dialect/wsmessages"
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 )
 
@@ -112,6 +113,11 @@ func TestParseErrors(t *testing.T) {
 		{`{"name":"n","rules":[{"when":{"type":"a"},"emit":"delta","data":{"text":"@t"}}]}`, "rules[0].data.text needs a key"},
 		{`{"name":"n","rules":[{"when":{"type":"a"},"emit":"delta","data":{"text":"=x"}}]}`, `rules[0].data.text: "x" is no JSON`},
 		{`{"name":"n","rules":[{"when":{"type":"a"},"data":{"text":"t"}}]}`, "rules[0].data without emit"},
+		{`{"name":"n","rules":[{"when":{"type":"a-*"},"emit":"*"}]}`, "rules[0].of is missing"},
+		{`{"name":"n","rules":[{"when":{"type":"a-*"},"emit":"*","of":["x"]}]}`, `rules[0].of: no event "x"`},
+		{`{"name":"n","rules":[{"when":{"type":"a"},"emit":"*","of":["*"]}]}`, "rules[0].when: want one text that ends in *"},
+		{`{"name":"n","rules":[{"when":{"type":"a-*"},"emit":"usage","of":["*"]}]}`, `rules[0].of without "emit": "*"`},
+		{`{"name":"n","rules":[{"when":{"type":"a"},"emit":"usage","data":{"*":"=1"}}]}`, "rules[0].data.*: want the path of an object"},
 		{`{"name":"n","extends":"x"}`, `x.json: extends: no dialect "x"`},
 		{`{"name":"n","extends":"agui","stop":{"path":"/","body":{}}}`, "stop without post"},
 		{`{"name":"n","args":["x"]}`, "x.json: args: want one that contains {message}"},
@@ -123,6 +129,46 @@ func TestParseErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", c.text, err, c.want)
 		}
+	}
+}
+
+// TestStar reads events that messages name, and the members of objects.
+func TestStar(t *testing.T) {
+	g := NewWithT(t)
+	m, err := mapping.Parse("x.json", []byte(`{"name": "star", "rules": [
+		{"when": {"type": "say"}, "emit": "delta", "data": {"*": "body", "text": "text"}},
+		{"when": {"type": "x.*"}, "emit": "*", "of": ["error", "*"], "data": {"*": "body", "subagent_id": "agent"}},
+		{"when": {"type": "end"}, "emit": "done"}
+	], "without": ["plan"], "if_seen": ["done.reason"], "ignore": ["x.*"]}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(m.Types()).To(And(ContainElements(event.TypeDelta, event.TypeError, event.TypeUsage, event.TypeToolProgress), Not(ContainElement(event.TypePlan)),
+		Not(ContainElement(event.TypeSessionReady)), Not(ContainElement(event.TypeQueue))))
+	g.Expect(m.Names(event.TypeUsage, "tokens")).To(BeTrue())
+	g.Expect(m.Names(event.TypeUsage, "subagent_id")).To(BeTrue())
+	g.Expect(m.Names(event.TypeUsage, "text")).To(BeFalse(), "usage has none")
+	g.Expect(m.Names(event.TypePlan, "steps")).To(BeFalse())
+	g.Expect(m.OnlyIfSeen("usage.cost")).To(BeTrue())
+	g.Expect(m.OnlyIfSeen("error")).To(BeFalse(), "a rule names it")
+	g.Expect(m.OnlyIfSeen("delta")).To(BeFalse())
+	r := m.NewReader()
+	for _, c := range []struct{ line, want string }{
+		{`{"type":"say","text":"a","body":{"text":"b","block_id":"c","x":1}}`, `delta block_id="c" text="a"`},
+		{`{"type":"say","body":{"text":"b"}}`, `delta`},
+		{`{"type":"say","text":"a","body":7}`, `delta text="a"`},
+		{`{"type":"x.usage","agent":"s","body":{"scope":"turn","cost":null,"y":1}}`, `usage scope="turn" subagent_id="s"`},
+		{`{"type":"x.tool-progress","body":{"elapsed_ms":3}}`, `tool_progress elapsed_ms=3`},
+		{`{"type":"x.error","body":{"message":"m"}}`, `error message="m"`},
+		{`{"type":"x.plan","body":{"steps":[]}}`, ``},
+		{`{"type":"x.other"}`, ``},
+		{`{"type":"x.*"}`, ``},
+	} {
+		events, err := r.Read([]byte(c.line))
+		g.Expect(err).NotTo(HaveOccurred(), c.line)
+		got := ""
+		for _, e := range events {
+			got += printed(e.Type, e.Data)
+		}
+		g.Expect(got).To(Equal(c.want), c.line)
 	}
 }
 

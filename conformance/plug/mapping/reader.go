@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,13 +17,18 @@ import (
 
 // Reader reads a stream of messages.
 type Reader struct {
-	m    *Mapping
-	kept map[string]map[string]jsontext.Value // by key
+	m     *Mapping
+	types [][]event.Type                       // that each rule emits
+	kept  map[string]map[string]jsontext.Value // by key
 }
 
 // NewReader returns a reader of a stream.
 func (m *Mapping) NewReader() *Reader {
-	return &Reader{m, map[string]map[string]jsontext.Value{}}
+	r := &Reader{m: m, kept: map[string]map[string]jsontext.Value{}}
+	for i := range m.Rules {
+		r.types = append(r.types, m.typesOf(&m.Rules[i]))
+	}
+	return r
 }
 
 // Event is what a message becomes.
@@ -45,7 +51,7 @@ func (r *Reader) Read(line []byte) ([]Event, error) {
 	}
 	var out []Event
 	known, done := false, false
-	for rules := r.m.Rules; len(rules) > 0 && !done; {
+	for rules, types := r.m.Rules, r.types; len(rules) > 0 && !done; {
 		each := rules[0].Each
 		n := 1
 		for each != "" && n < len(rules) && rules[n].Each == each {
@@ -54,11 +60,12 @@ func (r *Reader) Read(line []byte) ([]Event, error) {
 		for _, one := range message.each(each) {
 			for i := range rules[:n] {
 				rule := &rules[i]
-				if !r.matches(rule, one) {
+				t, ok := r.matches(rule, one, types[i])
+				if !ok {
 					continue
 				}
 				known = true
-				if e := r.apply(rule, one); e != nil {
+				if e := r.apply(rule, one, t); e != nil {
 					out = append(out, *e)
 				}
 				if !rule.Next {
@@ -67,7 +74,7 @@ func (r *Reader) Read(line []byte) ([]Event, error) {
 				}
 			}
 		}
-		rules = rules[n:]
+		rules, types = rules[n:], types[n:]
 	}
 	if known {
 		return out, nil
@@ -82,22 +89,33 @@ func (r *Reader) Read(line []byte) ([]Event, error) {
 	return nil, ErrUnknown
 }
 
-func (r *Reader) matches(rule *Rule, message members) bool {
+// eventName makes the name of an event of one that is written with dashes or dots.
+var eventName = strings.NewReplacer("-", "_", ".", "_")
+
+// matches reports whether a rule matches, and returns the type of event that it emits, one of types.
+func (r *Reader) matches(rule *Rule, message members, types []event.Type) (t event.Type, ok bool) {
 	for _, path := range rule.Has {
 		if v := r.value(rule, message, path); v == nil || v.Kind() == 'n' {
-			return false
+			return "", false
 		}
 	}
+	t = rule.Emit
 	for path, want := range rule.When {
 		got := r.value(rule, message, path)
 		if got == nil {
 			got = jsontext.Value("null")
 		}
-		if !equal(got, want) {
-			return false
+		if rule.Emit == Star && strings.HasSuffix(text(want), Star) {
+			name, begins := strings.CutPrefix(text(got), strings.TrimSuffix(text(want), Star))
+			t = event.Type(eventName.Replace(name))
+			if !begins || t == Star || !slices.Contains(types, t) {
+				return "", false
+			}
+		} else if !equal(got, want) {
+			return "", false
 		}
 	}
-	return true
+	return t, true
 }
 
 // each returns the message for each element of a list in it, which has the element as the member *.
@@ -126,7 +144,8 @@ func equal(a, b jsontext.Value) bool {
 	return x.Canonicalize() == nil && y.Canonicalize() == nil && bytes.Equal(x, y)
 }
 
-func (r *Reader) apply(rule *Rule, message members) *Event {
+// apply does what a rule says, and returns the event of type t that it emits, if it does.
+func (r *Reader) apply(rule *Rule, message members, t event.Type) *Event {
 	if len(rule.Keep)+len(rule.Append) > 0 {
 		key := r.key(rule, message)
 		if r.kept[key] == nil {
@@ -145,8 +164,20 @@ func (r *Reader) apply(rule *Rule, message members) *Event {
 	if rule.Emit == "" {
 		return nil
 	}
-	e := &Event{rule.Emit, map[string]jsontext.Value{}}
+	e := &Event{t, map[string]jsontext.Value{}}
+	if from := rule.Data[Star]; from != "" {
+		var all members
+		_ = json.Unmarshal(message.at(from), &all, plug.Lenient) // what is no object has no members
+		for _, name := range event.Members(t) {
+			if v := all[name]; v != nil && v.Kind() != 'n' && rule.Data[name] == "" {
+				e.Data[name] = v
+			}
+		}
+	}
 	for name, from := range rule.Data {
+		if name == Star {
+			continue
+		}
 		if v := r.value(rule, message, from); v != nil && v.Kind() != 'n' {
 			e.Data[name] = v
 		}

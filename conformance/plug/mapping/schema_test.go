@@ -1,15 +1,49 @@
 package mapping_test
 
 import (
+	"bytes"
+	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 )
+
+var update = flag.Bool("update", false, "rewrite the list of events in schema.json")
+
+// eventList finds the list of events in schema.json.
+var eventList = regexp.MustCompile(`"event": \{"enum": \[[^\]]*\]\}`)
+
+// TestSchemaListsEvents checks that schema.json lists the events that a rule may emit.
+func TestSchemaListsEvents(t *testing.T) {
+	old, err := os.ReadFile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, name := range event.Types() {
+		_, err := mapping.Parse("x.json", []byte(`{"name":"n","rules":[{"when":{"type":"a"},"emit":"`+string(name)+`"},{"when":{"type":"end"},"emit":"done"}]}`))
+		if err == nil {
+			names = append(names, `"`+string(name)+`"`)
+		}
+	}
+	want := eventList.ReplaceAllLiteral(old, []byte(`"event": {"enum": [`+strings.Join(names, ", ")+`]}`))
+	if *update {
+		if err := os.WriteFile("schema.json", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(old, want) {
+		t.Error("schema.json is stale: run go test ./conformance/plug/mapping -run TestSchemaListsEvents -update")
+	}
+}
 
 // TestSchema checks that schema.json and Parse accept and refuse the same files.
 func TestSchema(t *testing.T) {
@@ -58,6 +92,21 @@ func TestSchema(t *testing.T) {
 	files[`{"name":"n","args":["-p","{message}"]}`] = true
 	files[`{"name":"n","notes":["a"],"rules":[{"note":"b","each":"all","has":["*.a"],"emit":"done"}]}`] = true
 	files[`{"name":"n","rules":[{"each":"all","emit":"done"}]}`] = false
+	for rule, right := range map[string]bool{
+		`{"when":{"type":"x-*"},"emit":"*","of":["usage","*"],"data":{"*":"data","subagent_id":"agent"}}`: true,
+		`{"when":{"type":"x"},"emit":"usage","data":{"*":"data"}}`:                                        true,
+		`{"when":{"type":"x-*"},"emit":"*"}`:                                                              false,
+		`{"when":{"type":"x-*"},"emit":"*","of":[]}`:                                                      false,
+		`{"when":{"type":"x-*"},"emit":"*","of":["x"]}`:                                                   false,
+		`{"when":{"type":"x"},"emit":"*","of":["*"]}`:                                                     false,
+		`{"has":["x"],"emit":"*","of":["*"]}`:                                                             false,
+		`{"when":{"type":"x-*"},"emit":"usage","of":["*"]}`:                                               false,
+		`{"when":{"type":"x-*"},"of":["*"]}`:                                                              false,
+		`{"when":{"type":"x"},"emit":"usage","data":{"*":"=1"}}`:                                          false,
+		`{"when":{"type":"x"},"key":"k","emit":"usage","data":{"*":"@a"}}`:                                false,
+	} {
+		files[`{"name":"n","rules":[`+rule+`,{"when":{"type":"end"},"emit":"done"}]}`] = right
+	}
 	files[`{"name":"n","stdin":"message",`+end+`}`] = false
 	files[`{"name":"n","args":["message"]}`] = false
 	files[`{"name":"n","args":[]}`] = false

@@ -42,6 +42,7 @@ var classes = map[string]string{
 	"evidence.changed": "", "state.snapshot": "", "state.delta": "", "messages.snapshot": "", "diagnostic.changed": "", "metric.changed": "",
 	"agent.spawned": "agentId:id", "agent.completed": "agentId:id", "agent.handoff": "agentId:id", "team.changed": "", "worker.notification": "",
 	"review.requested": "", "review.completed": "",
+	"data.*": "", // no class of the draft: the Translator writes them
 }
 
 var vocabulary = func() dialect.Vocabulary {
@@ -62,7 +63,7 @@ func Rules() []string {
 }
 
 // Checker reads streams of Agent UI events and reports each rule that they break. The zero value is
-// ready for use. The list of classes is open; the Checker accepts those of the draft only.
+// ready for use. The list of classes is open; the Checker accepts those of the draft and data.NAME.
 //
 // The rules are:
 //

@@ -37,6 +37,7 @@
 //	usage, stats of result       metric.changed
 //	notice, error of the session diagnostic.changed
 //	done, error                  run.finished, run.failed; a stopped turn is finished, not failed
+//	any other event              data.NAME with the name of its type, which is no class of the draft
 //
 // A final text replaces the deltas of its part, and never adds to them. That of a retracted
 // block is empty. A changed file is an artifact, whose artifactId is its path: artifact.created,

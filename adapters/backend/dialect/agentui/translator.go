@@ -184,7 +184,22 @@ func (t *Translator) aside(e event.Event) []Event {
 		}
 		return one(out)
 	}
-	return nil
+	return one(dataOf(e))
+}
+
+// dataOf translates an event that the draft has no class for.
+func dataOf(e event.Event) Event {
+	out := kind{"data." + string(e.Type()), "runtime", "run", ""}.with(e.Data)
+	if e.Turn == 0 {
+		out.Scope = "session"
+	}
+	if id, ok := event.ToolID(e.Data); ok {
+		out.Owner, out.Scope, out.Phase, out.ToolCallID = "tool", "tool_call", "acting", id
+	}
+	if event.RowOf(e.Type()).Transient {
+		out.Persistence = "ephemeral_live"
+	}
+	return out
 }
 
 func metric(figures any) Event { return kind{"metric.changed", "diagnostics", "run", ""}.with(figures) }

@@ -48,7 +48,6 @@ func (u *turn) ofAgent(e event.Event) ([]Chunk, bool) {
 		t := u.agentTool(e, d.ToolUseID)
 		t.Start = &d
 		return []Chunk{data("subagent-tool", e.SubagentID+"/"+d.ToolUseID, e, *t)}, true
-	case event.ToolInput, event.ToolOutput, event.ToolProgress: // the start and the result hold what stays
 	case event.ToolResult:
 		t := u.agentTool(e, d.ToolUseID)
 		t.Result = &d
@@ -59,7 +58,8 @@ func (u *turn) ofAgent(e event.Event) ([]Chunk, bool) {
 		return []Chunk{data("subagent-error", e.SubagentID, e, d)}, true
 	case event.TurnStart, event.Done, event.Result: // its task says how it goes
 	default:
-		return nil, false
+		_, ofTool := event.ToolID(d)
+		return nil, ofTool // the start and the result of a tool hold what stays
 	}
 	return nil, true
 }

@@ -2,6 +2,7 @@ package uistream
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/turnspec/turnspec/adapters/backend/dialect"
 	"github.com/turnspec/turnspec/adapters/backend/replay"
@@ -106,38 +107,46 @@ func (t *Translator) mergeComponent(d event.ComponentUpdate) {
 	t.components[d.ComponentID] = d
 }
 
-// aside translates what is neither text nor a tool.
+// aside translates what is neither text nor a tool. An event without a case is data-NAME with the
+// name of its type; its id is its key.
 func (u *turn) aside(e event.Event) []Chunk {
 	switch d := e.Data.(type) {
+	case event.SessionReady:
+		return nil // a stream is a turn
 	case event.UserMessage:
-		if d.Via != event.ViaTurn { // the client that sent the others shows them
-			return []Chunk{data("user-message", d.MessageID, e, d)}
+		if d.Via == event.ViaTurn {
+			return nil // the client that sent it shows it
 		}
-	case event.Queue:
-		c := data("queue", "", e, d)
-		c.Transient = true
-		return []Chunk{c}
-	case event.ToolProgress:
-		c := data("tool-progress", d.ToolUseID, e, d)
-		c.Transient = true
-		return []Chunk{c}
 	case event.Plan:
 		id := "plan"
 		if e.SubagentID != "" {
 			id += "/" + e.SubagentID
 		}
 		return []Chunk{data("plan", id, e, d)}
-	case event.Task:
-		return []Chunk{data("task", d.TaskID, e, d)}
 	case event.Compaction:
 		if d.Phase == event.PhaseStart || u.compactions == 0 {
 			u.compactions++
 		}
 		return []Chunk{data("compaction", fmt.Sprintf("compaction-%d", u.compactions), e, d)}
 	case event.Checkpoint:
-		return []Chunk{data("checkpoint", "", e, d)}
-	case event.Notice:
-		return []Chunk{data("notice", "", e, d)}
+		return []Chunk{data("checkpoint", "", e, d)} // each is a fact of its own
 	}
-	return nil
+	c := Chunk{Type: "data-" + strings.ReplaceAll(string(e.Type()), "_", "-"), ID: e.Data.EventKey(), Data: withAgent(e)}
+	c.Transient = event.RowOf(e.Type()).Transient
+	return []Chunk{c}
+}
+
+// withAgent returns the data of an event, with its sub-agent.
+func withAgent(e event.Event) event.Raw {
+	b := dialect.Marshal(e.Data)
+	if e.SubagentID == "" {
+		return b
+	}
+	agent := dialect.Marshal(struct {
+		SubagentID string `json:"subagent_id"`
+	}{e.SubagentID})
+	if len(b) == len("{}") {
+		return agent
+	}
+	return append(append(b[:len(b)-1], ','), agent[1:]...)
 }

@@ -63,6 +63,7 @@
 //	data-subagent-tool     a tool of a sub-agent: the start, and the result once there is one
 //	data-subagent-usage    usage of a sub-agent
 //	data-subagent-error    error of a sub-agent
+//	data-NAME              any other event, with dashes in the name of its type; its id is the key of its row
 //
 // Usage, model, mode, stats and how the turn ended are in the metadata of the message.
 package uistream

@@ -72,29 +72,27 @@ type tool struct {
 
 // LeftOut lists the types of events that no message is made of, each with the reason.
 func LeftOut() map[event.Type]string {
-	const none = "the vocabulary has no message for it"
-	return map[event.Type]string{
-		event.TypeSessionReady:       none,
-		event.TypeSessionEnd:         "a response is a turn; it cancels the response of a turn that has no end",
-		event.TypeTurnStart:          "a response begins with its first message",
-		event.TypeUserMessage:        "the client that sent it shows it",
-		event.TypeToolInput:          "a call is announced with its arguments",
-		event.TypeToolProgress:       none,
-		event.TypeQueue:              none,
-		event.TypePermissionRequest:  none,
-		event.TypePermissionResolved: none,
-		event.TypeInterrupt:          none,
-		event.TypeInterruptResolved:  none,
-		event.TypePlan:               none,
-		event.TypeUsage:              none,
-		event.TypeCompaction:         none,
-		event.TypeComponentUpdate:    none,
-		event.TypeComponentRemove:    none,
-		event.TypeModelChanged:       none,
-		event.TypeModeChanged:        none,
-		event.TypeCheckpoint:         none,
-		event.TypeNotice:             none,
+	out := map[event.Type]string{}
+	for _, t := range event.Types() {
+		if !slices.Contains(translated, t) {
+			out[t] = cmp.Or(why[t], "the vocabulary has no message for it")
+		}
 	}
+	return out
+}
+
+// translated are the types that have a case in Translate.
+var translated = []event.Type{
+	event.TypeDelta, event.TypeThinking, event.TypeBlockEnd, event.TypeToolStart, event.TypeToolOutput, event.TypeToolResult,
+	event.TypeTask, event.TypeResult, event.TypeError, event.TypeDone,
+}
+
+// why are the reasons why types are left out that a response shows in another way.
+var why = map[event.Type]string{
+	event.TypeSessionEnd:  "a response is a turn; it cancels the response of a turn that has no end",
+	event.TypeTurnStart:   "a response begins with its first message",
+	event.TypeUserMessage: "the client that sent it shows it",
+	event.TypeToolInput:   "a call is announced with its arguments",
 }
 
 // Translate returns the messages that an event becomes.

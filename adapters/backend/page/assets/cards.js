@@ -169,5 +169,17 @@ export const shells = {
   error: (block) => line("error", element("span", { class: "name" }, `Error: ${(block.data.error.code ?? "").replaceAll("_", " ")}`), block.data.error.message ? element("span", { class: "detail" }, block.data.error.message) : null),
 };
 
-// unknownShell shows a kind that this page does not know.
-export const unknownShell = (block) => element("div", { class: "card" }, element("p", { class: "head" }, element("span", { class: "name" }, block.data.kind)), block.text, nestedList(block, block.data.kind));
+// asideCard shows an event that no card above is made for: its type, and its data.
+export function asideCard(block) {
+  const name = block.data.kind.replaceAll("_", " ");
+  let data = block.text;
+  try {
+    data = JSON.parse(block.text);
+  } catch {
+    // it is shown as it is
+  }
+  return element(
+    "section", { class: "card aside", "aria-label": name }, element("p", { class: "head" }, element("span", { class: "name" }, name)),
+    isEmpty(data) ? null : valueView(data), nestedList(block, name),
+  );
+}

@@ -2,13 +2,13 @@
 
 import { element, morph, drawList, drawShell } from "./dom.js";
 import { drawMarkdown } from "./markdown.js";
-import { shells, unknownShell, componentView, statusLabel } from "./cards.js";
+import { shells, asideCard, componentView, statusLabel } from "./cards.js";
 
 export function drawBlock(block, old) {
   if (block.data.kind === "text") {
     return drawMarkdown(block.text, { class: "text", "data-status": block.data.status }, old);
   }
-  const shell = (shells[block.data.kind] ?? unknownShell)(block);
+  const shell = (shells[block.data.kind] ?? asideCard)(block);
   return drawShell(old, shell, block.blocks, drawBlock);
 }
 

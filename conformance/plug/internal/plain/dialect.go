@@ -83,7 +83,7 @@ func (d *Dialect) Adapt(declared *plug.Declaration, can ...string) {
 	subagents := false
 	for _, t := range m.Types() {
 		subagents = subagents || m.Names(t, "subagent_id")
-		for name := range eventMembers()[t] {
+		for _, name := range event.Members(t) {
 			if !m.Names(t, name) {
 				declared.Without = append(declared.Without, string(t)+"."+name)
 			}

@@ -3,8 +3,7 @@ package plain
 import (
 	"errors"
 	"fmt"
-	"strings"
-	"sync"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -55,40 +54,12 @@ func (m Members) Text(name string) (s string) {
 // dropUnknown deletes the members that are null or that an event of this type does
 // not have.
 func (m Members) dropUnknown(t event.Type) {
-	known := eventMembers()[t]
+	known := event.Members(t)
 	for name, v := range m {
-		_, is := known[name]
 		switch {
 		case name == "subagent_id", name == "name" && t == event.TypeComponentUpdate:
-		case !is, v.Kind() == 'n':
+		case !slices.Contains(known, name), v.Kind() == 'n':
 			delete(m, name)
 		}
 	}
 }
-
-// eventMembers returns the members of each event's data, from its schema.
-var eventMembers = sync.OnceValue(func() map[event.Type]map[string]jsontext.Value {
-	var schema struct {
-		OneOf []struct {
-			Properties struct {
-				Type struct {
-					Const event.Type `json:"const"`
-				} `json:"type"`
-				Data struct {
-					Ref string `json:"$ref"`
-				} `json:"data"`
-			} `json:"properties"`
-		} `json:"oneOf"`
-		Defs map[string]struct {
-			Properties map[string]jsontext.Value `json:"properties"`
-		} `json:"$defs"`
-	}
-	if err := json.Unmarshal(event.Schema, &schema); err != nil {
-		panic(err) // the schema is embedded
-	}
-	out := map[event.Type]map[string]jsontext.Value{}
-	for _, one := range schema.OneOf {
-		out[one.Properties.Type.Const] = schema.Defs[strings.TrimPrefix(one.Properties.Data.Ref, "#/$defs/")].Properties
-	}
-	return out
-})
