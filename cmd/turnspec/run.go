@@ -176,7 +176,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 	for _, other := range []string{"case", "shard"} {
 		cmd.MarkFlagsMutuallyExclusive("last-failed", other)
 	}
-	fl.BoolVar(&f.watch, "watch", false, "run again when a file below this folder changes: first what failed, then all; ^C ends")
+	fl.BoolVar(&f.watch, "watch", false, "run again when a file below this folder changes, and write the reports again: first what failed, then all; ^C ends")
 	fl.BoolVar(&f.runs, "runs", false, "keep wire, events and chat of what did not fail too, for the reports (large)")
 	fl.BoolVar(&f.isolate, "isolate", false, "play in worker processes, so that a panic or an exit fails its case alone (slower)")
 	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "a check that fails in one of two tries fails the run")
@@ -186,7 +186,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 	f.out.flags(cmd)
 	f.known.flags(cmd)
 	f.profiles.flags(cmd)
-	for _, other := range []string{"last-failed", "shard", "report", "write-known"} {
+	for _, other := range []string{"last-failed", "shard", "write-known"} {
 		cmd.MarkFlagsMutuallyExclusive("watch", other)
 	}
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "try faults at every place")
@@ -261,13 +261,9 @@ func suite(cmd *cobra.Command, f runFlags) error {
 		return err
 	}
 	cfg.KeepRuns = f.runs
-	step, wipe := progress(cmd.ErrOrStderr())
-	errOut := cmd.ErrOrStderr()
-	if cfg.Progress = step; step == nil {
-		cfg.Progress, errOut = beat.step, beat
-	}
+	cfg.Progress = beat.step
 	if f.external() {
-		cfg.Judged = newEarly(errOut, wipe).add
+		cfg.Judged = newEarly(beat, terminalWidth(cmd.ErrOrStderr())).add
 	}
 	beat.set("the smoke test")
 	var rep *conformance.Report
@@ -283,7 +279,6 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	default:
 		rep, err = runner.Run(ctx, cfg)
 	}
-	wipe()
 	endBeat()
 	if unconnected != "" {
 		return f.showUnconnected(cmd, cfg, unconnected, rep)
