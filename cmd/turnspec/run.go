@@ -36,7 +36,8 @@ type runFlags struct {
 	shard               string
 	runs, isolate       bool
 	lastFailed          bool
-	watch               bool
+	watch, list         bool
+	stream              string // a file
 	failOnFlaky         bool
 	caseFile            string // of the only case; "": the corpus holds the cases
 	noGolden            bool   // the case is a file without a golden
@@ -147,6 +148,9 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 			if f.watch && !f.external() {
 				return errors.New("--watch runs your adapter again when its files change: give its command after --, or with --subject, --acp, --runner or --http")
 			}
+			if f.list {
+				return listRun(cmd, f)
+			}
 			stop, err := f.profiles.start()
 			if err != nil {
 				return err
@@ -172,6 +176,8 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 		cmd.MarkFlagsMutuallyExclusive("last-failed", other)
 	}
 	fl.BoolVar(&f.watch, "watch", false, "run again when a file below this folder changes, and write the reports again: first what failed, then all; ^C ends")
+	fl.BoolVar(&f.list, "list", false, "print the cases in the order in which they begin, and run nothing; with --json the checks too")
+	fl.StringVar(&f.stream, "stream", "", "write a line of JSON to this file for each case, as soon as it is judged: first without faults, then again with them")
 	fl.BoolVar(&f.runs, "runs", false, "keep wire, events and chat of what did not fail too, for the reports (large)")
 	fl.BoolVar(&f.isolate, "isolate", false, "play in worker processes, so that a panic or an exit fails its case alone (slower)")
 	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "a check that fails in one of two tries fails the run")
@@ -181,7 +187,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 	f.out.flags(cmd)
 	f.known.flags(cmd)
 	f.profiles.flags(cmd)
-	for _, other := range []string{"last-failed", "shard", "write-known"} {
+	for _, other := range []string{"last-failed", "shard", "write-known", "list", "stream"} {
 		cmd.MarkFlagsMutuallyExclusive("watch", other)
 	}
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "try faults at every place")
@@ -260,6 +266,19 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	if f.external() {
 		cfg.Judged = newEarly(beat, terminalWidth(cmd.ErrOrStderr())).add
 	}
+	var lines *stream
+	if f.stream != "" {
+		if lines, err = openStream(f.stream, report.About{Selection: report.Selection{Command: rerun(cmd)}}); err != nil {
+			return err
+		}
+		early := cfg.Judged
+		cfg.Judged = func(done, total int, results []conformance.Result) {
+			if early != nil {
+				early(done, total, results)
+			}
+			lines.add(results)
+		}
+	}
 	beat.set("the smoke test")
 	var rep *conformance.Report
 	unconnected := "" // what the smoke test printed
@@ -275,6 +294,9 @@ func suite(cmd *cobra.Command, f runFlags) error {
 		rep, err = runner.Run(ctx, cfg)
 	}
 	endBeat()
+	if lines != nil {
+		err = errors.Join(err, lines.close())
+	}
 	if unconnected != "" {
 		return f.showUnconnected(cmd, cfg, unconnected, rep)
 	}
