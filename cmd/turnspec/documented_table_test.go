@@ -86,6 +86,7 @@ var documentedTable = map[string]how{
 	"turnspec smoke --runtime claude --dialect my.json -- python3 my_adapter.py":             {files: mappedAdapter},
 	"turnspec run --runtime claude --dialect my.json -- python3 my_adapter.py":               {files: mappedAdapter, add: short},
 	"turnspec debug text/plain --runtime claude --dialect my.json -- python3 my_adapter.py":  {files: mappedAdapter},
+	"turnspec run --runtime claude --level core -- python3 my_adapter.py": {files: pythonAdapter, add: "--case claude/2.1.329/text/plain --tier process"},
 	"turnspec run --runtime claude --last-failed -- python3 my_adapter.py": {
 		files: pythonAdapter, add: short, exit: exitUsage, after: []string{"turnspec run --runtime claude -- python3 my_adapter.py"}, // none failed
 	},

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/report"
 )
 
@@ -43,6 +44,7 @@ type runFlags struct {
 	noGolden            bool   // the case is a file without a golden
 	budget              time.Duration
 	full                bool // no budget
+	level               string
 	profiles            profiles
 }
 
@@ -111,6 +113,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 --budget leaves out changes no exit code: the summary counts it.`,
 		Example: `  turnspec run
   turnspec run --case 'permission/*' --check permission -v
+  turnspec run --runtime claude --level core -- python3 my_adapter.py
   turnspec run --runtime codex --check text.once --json
   turnspec run --exhaustive
   turnspec run --case codex/0.169.0/text/plain --check turn.crash-ends --fault kill@23
@@ -165,6 +168,8 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 	corpusFlag(cmd, &f.corpus)
 	fl.StringArrayVar(&f.cases, "case", nil, "glob over case ids or parts of them: permission, codex/*/text/plain (again for more), or the file of one case")
 	fl.StringArrayVar(&f.checks, "check", nil, "id or topic of a check: text.once, text (again for more)")
+	fl.StringVar(&f.level, "level", checks.LevelFull, "core judges only what every chat adapter must do: text, the ends of turns, tool calls, permissions, failures and the end of the process, on recordings about these; full judges everything")
+	cmd.MarkFlagsMutuallyExclusive("level", "check")
 	fl.StringArrayVar(&f.tier, "tier", nil, "witness, golden, timing, process or live (again for more; default: all but process and live)")
 	fl.StringVar(&f.runtime, "runtime", "", "only this runtime: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197 (live takes the newest without)")
 	f.subjectFlags(cmd, subjectFlag, acpFlag, runnerFlag, httpFlag)
@@ -199,6 +204,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 	completeFlag(cmd, "check", checkNames)
 	completeFlag(cmd, "fault", faultNames)
 	completeFlag(cmd, "tier", tierNames)
+	completeFlag(cmd, "level", checks.Levels)
 	completeSubjectRuntime(cmd, append([]string{"subject"}, commandFlags...)...)
 	return cmd
 }
@@ -360,6 +366,9 @@ func (f runFlags) showUnconnected(cmd *cobra.Command, cfg conformance.Config, te
 func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (a report.About, err error) {
 	a = report.About{Turnspec: buildVersion(), Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now(), Declare: report.Declarations(cfg)}
 	a.Selection.Command = rerun(cmd)
+	if f.level != checks.LevelFull {
+		a.Selection.Level, a.Selection.ChecksLeftOut = f.level, len(checks.All())-len(cfg.Checks)
+	}
 	if f.caseFile != "" {
 		a.Selection.CaseFile = quoted(f.caseFile)
 	}

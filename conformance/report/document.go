@@ -88,7 +88,10 @@ type Selection struct {
 	EveryCheck bool `json:"every_check,omitempty"`
 	// FailOnFlaky: a flaky verdict fails the run.
 	FailOnFlaky bool   `json:"fail_on_flaky,omitzero"`
-	Command     string `json:"command,omitempty"`
+	Level       string `json:"level,omitempty"` // of the checks; "": all were chosen, or some by name
+	// ChecksLeftOut is how many checks are of a higher level.
+	ChecksLeftOut int    `json:"checks_left_out,omitzero"`
+	Command       string `json:"command,omitempty"`
 	// CaseFile is the file of the only case, as a word of a shell; "": the corpus holds the
 	// cases.
 	CaseFile string `json:"case_file,omitempty"`

@@ -117,6 +117,12 @@ func Summary(d *Document, st Style) string {
 		parts = append(parts, st.Bad("no case gave a verdict on "+id))
 	}
 	line := strings.Join(parts, ", ")
+	if d.Selection.Level != "" {
+		line += fmt.Sprintf("\nlevel %s: %d checks, and recordings that show only what they judge, were left out", d.Selection.Level, d.Selection.ChecksLeftOut)
+		if run, rest, ok := strings.Cut(d.Selection.Command, " run"); ok {
+			line += "; all: " + run + " run --level full" + rest
+		}
+	}
 	if d.LeftOut.any() {
 		line += "\n" + st.Bad("not all was tried") + ": " + d.LeftOut.describe()
 		if run, rest, ok := strings.Cut(d.Selection.Command, " run"); ok {
