@@ -176,6 +176,10 @@ DIST := GOFLAGS=-trimpath $(GO) run ./cmd/dist --nfpm $(abspath $(NFPM))
 docs: ## write the documentation as static HTML into docs: the pages of the repository, one for each check and one for each scenario (ARGS='--out /tmp/docs')
 	$(GO) run ./cmd/docs $(ARGS)
 
+.PHONY: pictures
+pictures: ## take the pictures of cmd/docs/PICTURES.md again: the console, the HTML report, watch and debug (Chromium, Python, script)
+	$(GO) run ./cmd/docs --pictures
+
 .PHONY: dist
 dist: $(NFPM) ## build the files of a release into dist: archives, npm packages, wheels, .deb, formula, SBOM, checksums (ARGS='--version 1.2.3 --targets linux/amd64')
 	$(DIST) $(ARGS)

@@ -63,6 +63,7 @@ func TestStarterTypeScript(t *testing.T) {
 
 	passed, out := tested(t, dir, []string{someCases}, "npx", "--no-install", "vitest", "run", "conformance", "--reporter=verbose")
 	g.Expect(passed).To(BeTrue(), out)
+	g.Expect(out).To(MatchRegexp(`✓ .*cases > claude/2\.1\.329/text/plain`))
 	g.Expect(out).To(MatchRegexp(`✓ .*text\.once: `))
 	g.Expect(out).To(MatchRegexp(`↓ .*text\.retracted: `))
 
@@ -87,12 +88,14 @@ func TestStarterPython(t *testing.T) {
 
 	passed, out := tested(t, dir, env, filepath.Join(bin, "python"), "-m", "pytest", "-v", "conformance")
 	g.Expect(passed).To(BeTrue(), out)
+	g.Expect(out).To(ContainSubstring("test_case[claude/2.1.329/text/plain] PASSED"))
 	g.Expect(out).To(ContainSubstring("test_check[text.once] PASSED"))
 	g.Expect(out).To(ContainSubstring("test_check[text.retracted] SKIPPED"))
 
 	breakAdapter(t, filepath.Join(dir, "conformance", "plug.py"), `self.emit("delta"`)
 	passed, out = tested(t, dir, env, filepath.Join(bin, "python"), "-m", "pytest", "-v", "conformance")
 	g.Expect(passed).To(BeFalse(), out)
+	g.Expect(out).To(ContainSubstring("test_case[claude/2.1.329/text/plain] FAILED"))
 	g.Expect(out).To(ContainSubstring("test_check[text.once] FAILED"))
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
+	levels "github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/lab/defects"
 	"github.com/turnspec/turnspec/fakes/fault"
 )
@@ -16,6 +17,7 @@ import (
 // checkData is what the page of a check shows.
 type checkData struct {
 	*conformance.Check
+	Level   string
 	Why     string // what a failure means for the suite
 	Faults  []operator
 	Bugs    []defects.Bug
@@ -41,7 +43,7 @@ func (s *site) addChecks(ctx context.Context, examples exampleSource) error {
 		return err
 	}
 	for _, c := range s.checks {
-		d := checkData{Check: c, Peers: peers[c.ID], Example: shown[c.ID], Defects: proving(c), Run: "turnspec run --check " + c.ID}
+		d := checkData{Check: c, Level: levels.LevelOf(c), Peers: peers[c.ID], Example: shown[c.ID], Defects: proving(c), Run: "turnspec run --check " + c.ID}
 		if slices.Equal(c.Tiers, []conformance.Tier{conformance.TierLive}) {
 			d.Run = "turnspec run --tier live --check " + c.ID
 		}

@@ -19,9 +19,15 @@ import (
 func main() {
 	out := flag.String("out", "docs", "the folder to write")
 	search := flag.Bool("search", false, "look for a new example failure of each check, and write cmd/docs/examples.txt")
+	pictures := flag.Bool("pictures", false, "take the pictures of PICTURES.md again, with Chromium, Python and script (util-linux), and write no pages")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout, *out, *search)
+	var err error
+	if *pictures {
+		err = takePictures(ctx, pictureFolder)
+	} else {
+		err = run(ctx, os.Stdout, *out, *search)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "docs:", err)

@@ -90,6 +90,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 		Example: `  turnspec bench
   turnspec bench --runtime claude --load stream --gate 'added-p99<=2x raw'
   turnspec bench --runtime claude -- python3 my_adapter.py
+  turnspec bench --runtime claude --dialect my.json -- python3 my_adapter.py
   turnspec bench --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
   turnspec bench --sessions 50,200,400 --rate 50
   turnspec bench --sessions 500,2000 --share 50 --rate 50
@@ -100,9 +101,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 	fl := cmd.Flags()
 	corpusFlag(cmd, &f.subject.corpus)
 	fl.StringVar(&f.subject.runtime, "runtime", "", "only this runtime: "+strings.Join(runtimeNames(), ", "))
-	fl.BoolVar(&f.subject.acp, "acp", false, "the command after -- is an ACP agent; with --runtime")
-	fl.StringVar(&f.subject.http, "http", "", "measure a sidecar at this address, started by the command after --; with --runtime")
-	cmd.MarkFlagsMutuallyExclusive("acp", "http")
+	f.subject.subjectFlags(cmd, acpFlag, httpFlag)
 	fl.StringVar(&f.caseGlob, "case", "text/plain", "the case to replay, stretched")
 	fl.StringArrayVar(&f.loads, "load", nil, "stream, flood, slow, idle, many or step (again for more)")
 	fl.StringVar(&f.sessions, "sessions", "", "many: numbers of concurrent sessions, such as 50,200")
@@ -239,6 +238,8 @@ func (f benchFlags) subjects(args []string) ([]conformance.Subject, error) {
 	s := f.subject
 	s.command = args
 	switch {
+	case s.dialect != "" && s.http == "" && len(args) == 0:
+		return nil, errors.New("--dialect is the vocabulary of your adapter's events: give its command after --")
 	case s.acp && len(args) == 0:
 		return nil, errors.New("give the command that starts the agent after --: turnspec bench --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp")
 	case !s.acp && s.http == "" && len(args) > 0:

@@ -35,3 +35,29 @@ func TestCompletedRuntimes(t *testing.T) {
 		}
 	}
 }
+
+// TestSubjectFlags checks that each command that takes a subject reads its events in a
+// vocabulary of their own, and that no two flags name the subject.
+func TestSubjectFlags(t *testing.T) {
+	for _, words := range [][]string{
+		{"run", "--runtime", "claude"},
+		{"explore", "--runtime", "claude", "--count", "1"},
+		{"shrink", "claude/2.1.329/text/plain", "--check", "text.once", "-o", "none.zip"},
+		{"bench", "--runtime", "claude", "--deltas", "1"},
+	} {
+		for want, flags := range map[string][]string{
+			"no-such.json":        {"--dialect", "no-such.json", "--", "cat"},
+			"none of the others":  {"--dialect", "no-such.json", "--acp", "--", "cat"},
+			"--dialect is the vo": {"--dialect", "no-such.json"},
+		} {
+			var out, errOut bytes.Buffer
+			code := execute(t.Context(), slices.Concat(words, flags), strings.NewReader(""), &out, &errOut)
+			if words[0] == "explore" && strings.Contains(errOut.String(), "turnspec runtimes install") {
+				continue // only with a runtime does it read the mapping
+			}
+			if code != exitUsage || !strings.Contains(errOut.String(), want) {
+				t.Errorf("%v %v: exit code %d, want %q: %s", words, flags, code, want, errOut.String())
+			}
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -77,13 +78,13 @@ func smokeTest(ctx context.Context, s conformance.Subject, rec perform.Recording
 }
 
 // printSmoke prints the steps of a smoke test, and reports whether all passed.
-func printSmoke(out io.Writer, s conformance.Subject, r *conformance.Run, steps []jsonl.Step) bool {
+func printSmoke(out io.Writer, st report.Style, s conformance.Subject, r *conformance.Run, steps []jsonl.Step) bool {
 	for _, step := range steps {
 		if step.Err != nil {
-			fmt.Fprintf(out, "FAIL %s\n%s\n", step.Name, indent(step.Err.Error()+programOutput(r, step.Err)+unreadOf(s, r)))
+			fmt.Fprintf(out, "%s %s\n%s\n", st.Bad("FAIL"), step.Name, indent(step.Err.Error()+programOutput(r, step.Err)+unreadOf(s, r)))
 			return false
 		}
-		fmt.Fprintf(out, "ok   %s\n", step.Name)
+		fmt.Fprintf(out, "%s   %s\n", st.Good("ok"), step.Name)
 	}
 	return true
 }
@@ -105,7 +106,7 @@ func connect(ctx context.Context, cfg conformance.Config, s conformance.Subject,
 		return "", nil, nil
 	}
 	var text strings.Builder
-	printSmoke(&text, s, r, steps)
+	printSmoke(&text, report.Style{}, s, r, steps)
 	if opened := len(r.Opens) > 0 && r.Opens[0].Err == nil; !opened || len(r.Played) == 0 && r.Hang == "" {
 		return text.String(), nil, nil
 	}

@@ -2,22 +2,25 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -29,9 +32,9 @@ func debugCmd() *cobra.Command {
 		Use:   "debug CASE --runtime RUNTIME -- CMD [ARG…]",
 		Short: "Step through one case: the wire beside the events of your adapter",
 		Long: `Debug replays one case to your adapter and then steps through what happened. For each
-step of the client it shows, in the order of time, the lines of the runtime's wire on
-the left (< from the runtime, > from the adapter) and the events of the adapter on the
-right. After the last step it prints the checks that fail on the case.
+step of the client it shows, in the order of time, what the runtime and the adapter write
+to each other, shortened, and the events of the adapter. ` + "`turnspec show CASE`" + ` prints the
+runtime's lines whole. After the last step it prints the checks that fail on the case.
 
 On a terminal it waits after each step: enter or n goes to the next one, c continues to
 the end, q quits (each with enter). Elsewhere it prints all steps.
@@ -96,13 +99,14 @@ func stepThrough(out io.Writer, next func() byte, r *conformance.Run) error {
 	if err := jsonl.Ended(r); err != nil && len(r.Played)+len(r.ClientActions) == 0 {
 		return fmt.Errorf("the runtime was not started: %w%s", err, programOutput(r, err))
 	}
+	st, width := styleOf(out), min(terminalWidth(out), widestRow)
 	fmt.Fprintf(out, "%s: %s\n", r.Case.ID, r.Scenario.Intent)
 	all := debugSteps(r)
 	walk := true
 	for i, s := range all {
 		fmt.Fprintf(out, "\nstep %d of %d: %s\n", i+1, len(all), s.title)
 		for _, row := range s.rows {
-			fmt.Fprintln(out, row.text())
+			fmt.Fprintln(out, row.line(st, width))
 		}
 		if walk && i < len(all)-1 {
 			switch next() {
@@ -124,10 +128,15 @@ func stepThrough(out io.Writer, next func() byte, r *conformance.Run) error {
 			continue
 		}
 		failed = failed || c.Severity == conformance.Must
-		fmt.Fprintf(out, "FAIL %s: %s\n", c.ID, firstProblem(res))
+		fmt.Fprintf(out, "%s %s: %s\n", st.Bad("FAIL"), c.ID, firstProblem(res))
+		if len(res.Problems) > 0 {
+			if want, got, ok := report.FirstDifference(res.Problems[0].Diff); ok {
+				fmt.Fprintf(out, "  %s %s\n  %s      %s\n", st.Dim("expected"), want, st.Dim("got"), got)
+			}
+		}
 	}
 	if err := jsonl.Ended(r); err != nil {
-		fmt.Fprintf(out, "FAIL end\n%s\n", indent(err.Error()+programOutput(r, err)))
+		fmt.Fprintf(out, "%s end\n%s\n", st.Bad("FAIL"), indent(err.Error()+programOutput(r, err)))
 		failed = true
 	}
 	if failed {
@@ -143,43 +152,61 @@ type debugStep struct {
 	rows  []debugRow
 }
 
+// Who wrote the text of a row.
+const (
+	rowRuntime = "runtime"
+	rowAdapter = "adapter"
+	rowEvent   = "event"
+)
+
 // debugRow is a line of the wire, or an event.
 type debugRow struct {
-	at    time.Duration
-	wire  string
-	event string
+	at   time.Duration
+	who  string
+	kind string // what it is
+	text string // what it holds
 }
 
-const wireColumn = 72 // characters of the left column
+// widestRow is how many columns a row takes where there is no terminal.
+const widestRow = 240
 
-func (r debugRow) text() string {
-	at := fmt.Sprintf("%7.3f ", r.at.Seconds())
-	if r.event != "" {
-		return at + strings.Repeat(" ", wireColumn) + " | " + clip(r.event, 2*wireColumn)
+// line returns the row, without what is wider than the terminal. Events are not dim.
+func (r debugRow) line(st report.Style, width int) string {
+	head, kind := fmt.Sprintf("%7.3f  %-7s  ", r.at.Seconds(), r.who), r.kind
+	text := clipColumns(strings.TrimSpace(kind+" "+r.text), width-len(head))
+	if r.who != rowEvent {
+		return st.Dim(head + text)
 	}
-	wire := clip(r.wire, wireColumn-1)
-	return at + wire + strings.Repeat(" ", max(0, wireColumn-utf8.RuneCountInString(wire))) + " |"
+	if rest, whole := strings.CutPrefix(text, kind); whole {
+		return st.Dim(head) + st.Good(kind) + rest
+	}
+	return st.Dim(head) + text
 }
 
 // debugSteps returns the steps of a run with the lines and events of each.
 func debugSteps(r *conformance.Run) []debugStep {
 	rows := make([]debugRow, 0, len(r.Played)+len(r.ClientActions)+len(r.Events))
 	for _, p := range r.Played {
-		if text := playedText(p.Line); text != "" {
-			rows = append(rows, debugRow{at: p.At, wire: conformance.Printable(text)})
+		if row, shown := playedRow(p.Line); shown {
+			row.at = p.At
+			rows = append(rows, row)
 		}
 	}
 	for _, a := range r.ClientActions {
-		text := cmp.Or(string(a.Bytes), string(a.Kind)+" "+a.Method)
-		rows = append(rows, debugRow{at: a.At.Sub(r.Began), wire: "> " + conformance.Printable(text)})
+		row := debugRow{kind: strings.TrimSpace(string(a.Kind) + " " + a.Method)}
+		if len(a.Bytes) > 0 {
+			row.kind, row.text = summarizeLine(a.Bytes)
+		}
+		row.at, row.who = a.At.Sub(r.Began), rowAdapter
+		rows = append(rows, row)
 	}
 	for _, e := range r.Events {
 		b, err := json.Marshal(e.Data)
-		text := string(e.Type()) + " " + string(b)
+		text := string(b)
 		if err != nil {
-			text = string(e.Type()) + ": " + err.Error()
+			text = err.Error()
 		}
-		rows = append(rows, debugRow{at: e.At, event: conformance.Printable(text)})
+		rows = append(rows, debugRow{e.At, rowEvent, string(e.Type()), conformance.Printable(text)})
 	}
 	slices.SortStableFunc(rows, func(a, b debugRow) int { return cmp.Compare(a.at, b.at) })
 	var out []debugStep
@@ -206,17 +233,66 @@ func firstLine(text string) string {
 	return line
 }
 
-// playedText returns a line that the stand-in played, or "" if it came from the adapter.
-func playedText(w fixtures.WireLine) string {
+// playedRow returns the row of a line that the stand-in played. It is not shown if it came
+// from the adapter.
+func playedRow(w fixtures.WireLine) (row debugRow, shown bool) {
+	row.who = rowRuntime
 	switch w.Dir {
 	case fixtures.Out:
-		return "< " + string(w.Bytes)
+		row.kind, row.text = summarizeLine(w.Bytes)
 	case fixtures.Err:
-		return "< stderr: " + string(w.Bytes)
+		row.kind, row.text = "stderr:", conformance.Printable(string(w.Bytes))
 	case fixtures.Exit:
-		return strings.TrimSpace(fmt.Sprintf("< the process ends with code %d %s", w.Code, w.Signal))
+		row.kind = strings.TrimSpace(fmt.Sprintf("the process ends with code %d %s", w.Code, w.Signal))
+	default:
+		return row, false
 	}
-	return ""
+	return row, true
+}
+
+// summarizeLine returns what a line of JSON is, the values of its members type, subtype and
+// method, and what it holds: its other values, without ids, by the names of their members.
+// Of another line, text is all of it.
+func summarizeLine(line []byte) (kind, text string) {
+	var kinds, values []string
+	size := 0
+	d := jsontext.NewDecoder(bytes.NewReader(line), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	for size < widestRow {
+		token, err := d.ReadToken()
+		if err == io.EOF && len(kinds)+len(values) > 0 { //nolint:errorlint // the decoder returns it as it is
+			break
+		}
+		if err != nil {
+			return "", conformance.Printable(string(line))
+		}
+		switch token.Kind() {
+		case '{', '[', '}', ']', 'n':
+			continue
+		}
+		value := token.String()
+		within, n := d.StackIndex(d.StackDepth())
+		if within == '{' && n%2 == 1 {
+			continue // the name of a member
+		}
+		path := string(d.StackPointer())
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		switch lower := strings.ToLower(name); {
+		case lower == "type" || lower == "subtype" || lower == "method":
+			kinds = append(kinds, value)
+			continue
+		case strings.HasSuffix(lower, "id") || value == "":
+			continue
+		}
+		if token.Kind() == '"' {
+			value = strconv.Quote(value)
+		}
+		if within == '{' { // an element of an array has no name
+			value = name + "=" + value
+		}
+		values = append(values, value)
+		size += len(value) + 1
+	}
+	return conformance.Printable(strings.Join(kinds, " ")), conformance.Printable(strings.Join(values, " "))
 }
 
 // keys returns a function that waits for a key, if in and out are a terminal. Else it

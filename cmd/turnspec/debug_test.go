@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -38,16 +40,41 @@ func TestDebugSteps(t *testing.T) {
 	for _, s := range debugSteps(stepped()) {
 		got = append(got, s.title)
 		for _, row := range s.rows {
-			got = append(got, strings.Join(strings.Fields(row.text()), " "))
+			got = append(got, strings.Join(strings.Fields(row.line(report.Style{}, 80)), " "))
 		}
 	}
 	want := []string{
-		"open", "1.000 > request |",
-		"send m1", `2.000 < \x1b[1mhello |`, `3.000 | delta {"text":"hello","message_id":"","block_id":""}`,
+		"open", "1.000 adapter request",
+		"send m1", `2.000 runtime \x1b[1mhello`, `3.000 event delta {"text":"hello","message_id":"","block_id":""}`,
 		"close: did not return",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestSummarizeLine checks what is shown of a line of the wire.
+func TestSummarizeLine(t *testing.T) {
+	for line, want := range map[string][2]string{
+		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"The \"Danube\", "}},"session_id":"s","uuid":"u","parent":null}`: {
+			"stream_event content_block_delta text_delta", `index=0 text="The \"Danube\", "`,
+		},
+		`{"method":"turn/start","id":3,"params":{"threadId":"t","input":[{"type":"text","text":"hi"}],"deep":true}}`: {"turn/start text", `text="hi" deep=true`},
+		`{"type":`: {"", `{"type":`},
+		"no JSON":  {"", "no JSON"},
+		"":         {"", ""},
+	} {
+		if kind, text := summarizeLine([]byte(line)); kind != want[0] || text != want[1] {
+			t.Errorf("%s: got %q and %q, want %q", line, kind, text, want)
+		}
+	}
+	long := `{"type":"x","text":"` + strings.Repeat("a", 10_000) + `","after":1}`
+	if _, text := summarizeLine([]byte(long)); strings.Contains(text, "after") {
+		t.Error("a long line is read to its end")
+	}
+	row := debugRow{time.Second, rowRuntime, "assistant", strings.Repeat("a", 100)}
+	if got := row.line(report.Style{}, 40); utf8.RuneCountInString(got) != 40 || !strings.HasSuffix(got, "a…") {
+		t.Errorf("a row of %d columns: %q", utf8.RuneCountInString(got), got)
 	}
 }
 

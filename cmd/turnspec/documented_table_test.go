@@ -86,6 +86,7 @@ var documentedTable = map[string]how{
 	"turnspec smoke --runtime claude --dialect my.json -- python3 my_adapter.py":             {files: mappedAdapter},
 	"turnspec run --runtime claude --dialect my.json -- python3 my_adapter.py":               {files: mappedAdapter, add: short},
 	"turnspec debug text/plain --runtime claude --dialect my.json -- python3 my_adapter.py":  {files: mappedAdapter},
+	"turnspec run --runtime claude --level core -- python3 my_adapter.py":                    {files: pythonAdapter, add: "--case claude/2.1.329/text/plain --tier process"},
 	"turnspec run --runtime claude --last-failed -- python3 my_adapter.py": {
 		files: pythonAdapter, add: short, exit: exitUsage, after: []string{"turnspec run --runtime claude -- python3 my_adapter.py"}, // none failed
 	},
@@ -101,6 +102,9 @@ var documentedTable = map[string]how{
 		files: failingAdapter, replace: map[string]string{"CASE": "claude/2.1.329/text/plain --subject 'python3 my_adapter.py'", "ID": "text.once"},
 	},
 	"turnspec shrink claude/2.1.329/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip": {files: failingAdapter, add: "--tries 2"},
+	"turnspec shrink claude/2.1.329/text/plain --check text.once --dialect my.json -o bug.zip -- python3 my_adapter.py": {
+		files: mappedAdapter, add: "--tries 2", exit: exitUsage, // it passes the check
+	},
 	"turnspec run --corpus bug.zip --runtime claude --subject 'python3 my_adapter.py'": {
 		files: failingAdapter, add: "--check text.once --tier process", exit: exitFailed,
 		after: []string{"turnspec shrink claude/2.1.329/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip"},
@@ -225,6 +229,7 @@ var documentedTable = map[string]how{
 	"turnspec bench --runtime claude --load stream --gate 'added-p99<=2x raw'":                                      {notRun: "its verdict depends on how busy the machine is"},
 	"turnspec bench --load stream --gate 'added-p99<=2x raw'  # in CI":                                              {notRun: "its verdict depends on how busy the machine is"},
 	"turnspec bench --runtime claude -- python3 my_adapter.py":                                                      {files: pythonAdapter, add: quick},
+	"turnspec bench --runtime claude --dialect my.json -- python3 my_adapter.py":                                    {files: mappedAdapter, add: quick},
 	"turnspec bench --runtime claude --http http://127.0.0.1:0 -- node server.js":                                   {files: []string{"server.js"}, add: quick},
 	"turnspec bench --sessions 50,200,400 --rate 50":                                                                {notRun: takesMinutes},
 	"turnspec bench --sessions 500,2000 --share 50 --rate 50":                                                       {notRun: takesMinutes},

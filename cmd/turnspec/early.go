@@ -17,14 +17,14 @@ const earlyCases = 10
 // cases, and of each check its first failure.
 type early struct {
 	out    io.Writer
-	wipe   func() // removes the line of progress
+	width  int // columns of the terminal
 	failed map[string]bool
 	passed map[string]bool
 	summed bool // the summary was printed
 }
 
-func newEarly(out io.Writer, wipe func()) *early {
-	return &early{out: out, wipe: wipe, failed: map[string]bool{}, passed: map[string]bool{}}
+func newEarly(out io.Writer, width int) *early {
+	return &early{out: out, width: width, failed: map[string]bool{}, passed: map[string]bool{}}
 }
 
 // add handles the results of a case; it has the form of conformance.Config.Judged.
@@ -36,8 +36,7 @@ func (e *early) add(done, total int, results []conformance.Result) {
 		case !r.Verdict.Bad() || r.KnownFailure != nil || r.Check.Severity != conformance.Must || e.failed[r.Check.ID]:
 		default:
 			e.failed[r.Check.ID] = true
-			e.wipe()
-			fmt.Fprintf(e.out, "first failure of %s: %s: %s\n", r.Check.ID, r.Case, firstProblem(r))
+			fmt.Fprintln(e.out, clipColumns(fmt.Sprintf("first failure of %s: %s: %s", r.Check.ID, r.Case, firstProblem(r)), e.width))
 		}
 	}
 	if e.summed || done != earlyCases || total <= done {
@@ -47,7 +46,6 @@ func (e *early) add(done, total int, results []conformance.Result) {
 	for id := range e.failed {
 		delete(e.passed, id)
 	}
-	e.wipe()
 	fmt.Fprintf(e.out, "the first %d of %d cases: checks passed: %d, failed: %d\n", done, total, len(e.passed), len(e.failed))
 }
 

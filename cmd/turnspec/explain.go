@@ -54,7 +54,7 @@ func explainCmd() *cobra.Command {
 }
 
 func rowOf(c *conformance.Check) checkRow {
-	row := checkRow{ID: c.ID, Severity: c.Severity.String(), Sentence: c.Sentence, Mend: c.Mend, Source: c.Source, Tiers: c.Tiers, Harm: c.Faults, Judges: c.Judges}
+	row := checkRow{ID: c.ID, Severity: c.Severity.String(), Sentence: c.Sentence, Mend: c.Mend, Source: c.Source, Tiers: c.Tiers, Harm: c.Faults, Judges: c.Judges, Level: checks.LevelOf(c)}
 	for _, d := range defects.CaughtBy(c.ID) {
 		row.Proven = append(row.Proven, d.Name)
 	}
@@ -68,6 +68,9 @@ func explain(w io.Writer, c *conformance.Check) {
 		severity = "is reported and does not fail the suite"
 	}
 	fmt.Fprintf(w, "severity   %s: a failure %s\n", c.Severity, severity)
+	if checks.LevelOf(c) == checks.LevelCore {
+		fmt.Fprintf(w, "level      %s: every chat adapter must pass it\n", checks.LevelCore)
+	}
 	fmt.Fprintf(w, "source     %s\n", c.Source)
 	if c.Mend != "" {
 		fmt.Fprintf(w, "mend it    %s\n", c.Mend)

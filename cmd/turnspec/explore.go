@@ -50,8 +50,8 @@ scenario and one case that show it, a description, and the command that runs it
 again. A scenario that the runtime did not perform as composed is no failure; it is
 counted as not performed.
 
-It needs Linux and ` + "`turnspec runtimes install`" + `, and no key. --subject, --acp and a
-command after -- choose the adapter as in ` + "`turnspec run`" + `.
+It needs Linux and ` + "`turnspec runtimes install`" + `, and no key. --subject, --acp, --dialect
+and a command after -- choose the adapter as in ` + "`turnspec run`" + `.
 
 Exit codes: 0 no failure found, 1 failures found, 2 it could not run.`,
 		Example: `  turnspec explore --runtime codex --for 10m
@@ -70,8 +70,7 @@ Exit codes: 0 no failure found, 1 failures found, 2 it could not run.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.run.runtime, "runtime", "", "the runtime, claude or codex, or RUNTIME@VERSION (default version: the newest)")
-	fl.StringVar(&f.run.subject, "subject", "", "the command of an adapter to test instead of the reference")
-	fl.BoolVar(&f.run.acp, "acp", false, "test an ACP agent instead of the reference: its command follows, after --")
+	f.run.subjectFlags(cmd, subjectFlag, acpFlag)
 	fl.StringArrayVar(&f.run.checks, "check", nil, "id or topic of a check: text.once, text (again for more; default: all)")
 	fl.Uint64Var(&f.seed, "seed", 1, "compose the scenarios of this number")
 	fl.IntVar(&f.count, "count", 0, "stop after so many scenarios")
@@ -79,7 +78,6 @@ Exit codes: 0 no failure found, 1 failures found, 2 it could not run.`,
 	fl.StringVar(&f.dir, "dir", "", "folder for what was tried and found (default: explored/RUNTIME)")
 	fl.IntVar(&f.show, "print", 0, "print the scenario with this index of the seed, and run nothing")
 	fl.BoolVar(&f.json, "json", false, "print the summary as JSON")
-	cmd.MarkFlagsMutuallyExclusive("subject", "acp")
 	_ = cmd.MarkFlagDirname("dir")
 	completeFlag(cmd, "runtime", explore.Runtimes)
 	completeFlag(cmd, "check", checkNames)
@@ -167,16 +165,9 @@ func (f *exploreFlags) config() (*explore.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	command := "turnspec run --runtime " + f.run.name()
-	switch {
-	case f.run.subject != "":
-		command += fmt.Sprintf(" --subject %q", f.run.subject)
-	case f.run.acp:
-		command += " --acp"
-	}
 	return &explore.Config{
 		Runtime: rt, Corpus: fixtures.Embedded(), Subject: subjects[0], Reference: !f.run.external(), Checks: chosen,
-		Dir: f.dir, Seed: f.seed, Count: f.count, For: f.limit, Command: command,
+		Dir: f.dir, Seed: f.seed, Count: f.count, For: f.limit, Command: subject.subjectCommand,
 	}, nil
 }
 

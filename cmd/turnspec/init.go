@@ -19,7 +19,7 @@ func initCmd() *cobra.Command {
 		Use:   "init --lang LANGUAGE [DIR]",
 		Short: "Write the files that connect an adapter to the suite",
 		Long: `Init writes into the folder DIR (default: the current one): a plug, which connects
-your adapter; a test that shows each check as a test case; a file of known failures;
+your adapter; a test that shows each case and each check as a test; a file of known failures;
 and a workflow for GitHub. The languages are ` + strings.Join(starter.Languages(), ", ") + `.
 
 Where there is one for the runtime (claude, and codex in TypeScript and Python), it

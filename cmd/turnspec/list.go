@@ -92,6 +92,7 @@ func printTable(w io.Writer, rows [][]string) error {
 type checkRow struct {
 	ID       string             `json:"id"`
 	Severity string             `json:"severity"`
+	Level    string             `json:"level"`
 	Sentence string             `json:"sentence"`
 	Mend     string             `json:"mend,omitempty"`
 	Source   string             `json:"source"`

@@ -51,6 +51,7 @@ var tableChoices = []string{"auto", "true", "false"}
 
 // target is a report to write.
 type target struct {
+	name   string // of the format; "": the summary of a job
 	file   string
 	add    bool // append to the file
 	format report.Writer
@@ -79,7 +80,7 @@ func (o *output) targets() ([]target, error) {
 			if file == "" {
 				return nil, errors.New("--report github: " + summaryVariable + " is not set: it exists in jobs of GitHub Actions only; use markdown=FILE")
 			}
-			out = append(out, target{file, true, report.Markdown})
+			out = append(out, target{file: file, add: true, format: report.Markdown})
 			continue
 		}
 		name, file, ok := strings.Cut(text, "=")
@@ -93,7 +94,7 @@ func (o *output) targets() ([]target, error) {
 		if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("--report %q: the folder %s does not exist", text, filepath.Dir(file))
 		}
-		out = append(out, target{file: file, format: write})
+		out = append(out, target{name: name, file: file, format: write})
 	}
 	return out, nil
 }
@@ -122,6 +123,9 @@ func (o *output) show(cmd *cobra.Command, d *report.Document) error {
 	for _, t := range targets {
 		if err := t.write(d); err != nil {
 			return err
+		}
+		if t.name == "html" {
+			d.SetHTMLFile(t.file)
 		}
 	}
 	out := cmd.OutOrStdout()

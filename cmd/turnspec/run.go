@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/report"
 )
 
@@ -36,12 +37,14 @@ type runFlags struct {
 	shard               string
 	runs, isolate       bool
 	lastFailed          bool
-	watch               bool
+	watch, list         bool
+	stream              string // a file
 	failOnFlaky         bool
 	caseFile            string // of the only case; "": the corpus holds the cases
 	noGolden            bool   // the case is a file without a golden
 	budget              time.Duration
 	full                bool // no budget
+	level               string
 	profiles            profiles
 }
 
@@ -110,6 +113,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 --budget leaves out changes no exit code: the summary counts it.`,
 		Example: `  turnspec run
   turnspec run --case 'permission/*' --check permission -v
+  turnspec run --runtime claude --level core -- python3 my_adapter.py
   turnspec run --runtime codex --check text.once --json
   turnspec run --exhaustive
   turnspec run --case codex/0.169.0/text/plain --check turn.crash-ends --fault kill@23
@@ -147,6 +151,9 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 			if f.watch && !f.external() {
 				return errors.New("--watch runs your adapter again when its files change: give its command after --, or with --subject, --acp, --runner or --http")
 			}
+			if f.list {
+				return listRun(cmd, f)
+			}
 			stop, err := f.profiles.start()
 			if err != nil {
 				return err
@@ -161,22 +168,21 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 	corpusFlag(cmd, &f.corpus)
 	fl.StringArrayVar(&f.cases, "case", nil, "glob over case ids or parts of them: permission, codex/*/text/plain (again for more), or the file of one case")
 	fl.StringArrayVar(&f.checks, "check", nil, "id or topic of a check: text.once, text (again for more)")
+	fl.StringVar(&f.level, "level", checks.LevelFull, "core judges only what every chat adapter must do: text, the ends of turns, tool calls, permissions, failures and the end of the process, on recordings about these; full judges everything")
+	cmd.MarkFlagsMutuallyExclusive("level", "check")
 	fl.StringArrayVar(&f.tier, "tier", nil, "witness, golden, timing, process or live (again for more; default: all but process and live)")
 	fl.StringVar(&f.runtime, "runtime", "", "only this runtime: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197 (live takes the newest without)")
-	fl.StringVar(&f.subject, "subject", "", "the command of an adapter to run instead of the reference, as one text; with --runtime")
-	fl.BoolVar(&f.acp, "acp", false, "run an ACP agent instead of the reference: its command follows, after --; with --runtime")
-	fl.BoolVar(&f.runner, "runner", false, "run a runner (turnspec runner --help) instead of the reference: its command follows, after --; with --runtime")
-	fl.StringVar(&f.http, "http", "", "run a sidecar at this address instead of the reference, started by the command after --, if there is one; with --runtime")
-	dialectFlag(cmd, &f.dialect)
+	f.subjectFlags(cmd, subjectFlag, acpFlag, runnerFlag, httpFlag)
 	standinFlag(cmd, &f.standin)
 	startLimitFlag(cmd, &f.startLimit)
-	cmd.MarkFlagsMutuallyExclusive(append([]string{"subject"}, commandFlags...)...)
 	fl.StringVar(&f.shard, "shard", "", "run a part of the cases: 2/5, or auto in a parallel job of GitLab, Buildkite or CircleCI, or auto/5 where the job knows its index alone")
 	fl.BoolVar(&f.lastFailed, "last-failed", false, "only the cases that failed in the last run of this subject from this folder")
 	for _, other := range []string{"case", "shard"} {
 		cmd.MarkFlagsMutuallyExclusive("last-failed", other)
 	}
-	fl.BoolVar(&f.watch, "watch", false, "run again when a file below this folder changes: first what failed, then all; ^C ends")
+	fl.BoolVar(&f.watch, "watch", false, "run again when a file below this folder changes, and write the reports again: first what failed, then all; ^C ends")
+	fl.BoolVar(&f.list, "list", false, "print the cases in the order in which they begin, and run nothing; with --json the checks too")
+	fl.StringVar(&f.stream, "stream", "", "write a line of JSON to this file for each case, as soon as it is judged: first without faults, then again with them")
 	fl.BoolVar(&f.runs, "runs", false, "keep wire, events and chat of what did not fail too, for the reports (large)")
 	fl.BoolVar(&f.isolate, "isolate", false, "play in worker processes, so that a panic or an exit fails its case alone (slower)")
 	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "a check that fails in one of two tries fails the run")
@@ -186,7 +192,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 	f.out.flags(cmd)
 	f.known.flags(cmd)
 	f.profiles.flags(cmd)
-	for _, other := range []string{"last-failed", "shard", "report", "write-known"} {
+	for _, other := range []string{"last-failed", "shard", "write-known", "list", "stream"} {
 		cmd.MarkFlagsMutuallyExclusive("watch", other)
 	}
 	fl.BoolVar(&f.exhaustive, "exhaustive", false, "try faults at every place")
@@ -198,6 +204,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 	completeFlag(cmd, "check", checkNames)
 	completeFlag(cmd, "fault", faultNames)
 	completeFlag(cmd, "tier", tierNames)
+	completeFlag(cmd, "level", checks.Levels)
 	completeSubjectRuntime(cmd, append([]string{"subject"}, commandFlags...)...)
 	return cmd
 }
@@ -261,13 +268,22 @@ func suite(cmd *cobra.Command, f runFlags) error {
 		return err
 	}
 	cfg.KeepRuns = f.runs
-	step, wipe := progress(cmd.ErrOrStderr())
-	errOut := cmd.ErrOrStderr()
-	if cfg.Progress = step; step == nil {
-		cfg.Progress, errOut = beat.step, beat
-	}
+	cfg.Progress = beat.step
 	if f.external() {
-		cfg.Judged = newEarly(errOut, wipe).add
+		cfg.Judged = newEarly(beat, terminalWidth(cmd.ErrOrStderr())).add
+	}
+	var lines *stream
+	if f.stream != "" {
+		if lines, err = openStream(f.stream, report.About{Selection: report.Selection{Command: rerun(cmd)}}); err != nil {
+			return err
+		}
+		early := cfg.Judged
+		cfg.Judged = func(done, total int, results []conformance.Result) {
+			if early != nil {
+				early(done, total, results)
+			}
+			lines.add(results)
+		}
 	}
 	beat.set("the smoke test")
 	var rep *conformance.Report
@@ -283,8 +299,10 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	default:
 		rep, err = runner.Run(ctx, cfg)
 	}
-	wipe()
 	endBeat()
+	if lines != nil {
+		err = errors.Join(err, lines.close())
+	}
 	if unconnected != "" {
 		return f.showUnconnected(cmd, cfg, unconnected, rep)
 	}
@@ -348,6 +366,9 @@ func (f runFlags) showUnconnected(cmd *cobra.Command, cfg conformance.Config, te
 func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (a report.About, err error) {
 	a = report.About{Turnspec: buildVersion(), Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now(), Declare: report.Declarations(cfg)}
 	a.Selection.Command = rerun(cmd)
+	if f.level != checks.LevelFull {
+		a.Selection.Level, a.Selection.ChecksLeftOut = f.level, len(checks.All())-len(cfg.Checks)
+	}
 	if f.caseFile != "" {
 		a.Selection.CaseFile = quoted(f.caseFile)
 	}

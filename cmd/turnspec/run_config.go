@@ -53,6 +53,11 @@ func (f runFlags) config() (conformance.Config, error) {
 	if cfg.Checks, cfg.Golden, err = named(f.checks); err != nil {
 		return cfg, err
 	}
+	if f.level != "" && f.level != checks.LevelFull {
+		if err := f.restrict(&cfg); err != nil {
+			return cfg, err
+		}
+	}
 	if v := f.version(); v != "" && !onReal {
 		versions, err := versionsOf(cfg.Corpus, f.name())
 		if err != nil {
@@ -114,6 +119,25 @@ func (f runFlags) config() (conformance.Config, error) {
 		cfg.Workers = 1
 	}
 	return cfg, nil
+}
+
+// restrict leaves the checks of the level, and the cases of its topics if no cases were chosen.
+func (f *runFlags) restrict(cfg *conformance.Config) error {
+	of, topics, err := checks.OfLevel(f.level)
+	if err != nil {
+		return fmt.Errorf("--level: %w", err)
+	}
+	cfg.Checks, cfg.Golden, f.noGolden = of, false, true
+	if len(f.cases) > 0 {
+		return nil
+	}
+	for _, topic := range topics {
+		// A runtime may have no case of a topic.
+		if ids, err := matchingOf(cfg.Corpus, f.name(), topic+"/*"); err == nil && len(ids) > 0 {
+			f.cases = append(f.cases, topic+"/*")
+		}
+	}
+	return nil
 }
 
 // ofVersion returns the globs of the cases of a version of a runtime, whose ids begin

@@ -42,12 +42,14 @@ folder otherwise. It holds the scenario, the case, and a README.txt with the com
 that fails. ` + "`turnspec run --corpus FILE`" + ` plays it. The case is a made one: it is no
 recording any more, and its head says so.
 
---subject, --acp, --http and a command after -- choose the adapter as in ` + "`turnspec run`" + `.
+--subject, --acp, --http, --dialect and a command after -- choose the adapter as in
+` + "`turnspec run`" + `.
 
 Exit codes: 0 a smaller case was written, 2 the adapter passes the check on the case, or
 it could not run.`,
 		Example: `  turnspec shrink claude/2.1.329/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip
   turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --acp -o bug.zip -- my-agent
+  turnspec shrink claude/2.1.329/text/plain --check text.once --dialect my.json -o bug.zip -- python3 my_adapter.py
   turnspec run --corpus bug.zip --runtime claude --subject 'python3 my_adapter.py'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -64,11 +66,8 @@ it could not run.`,
 	corpusFlag(cmd, &f.run.corpus)
 	fl.StringVar(&f.check, "check", "", "id of the check that fails (required)")
 	fl.StringVar(&f.fault, "fault", "", "fail with this fault; without it, as the first failure of the case does")
-	fl.StringVar(&f.run.subject, "subject", "", "the command of the adapter")
-	fl.BoolVar(&f.run.acp, "acp", false, "an ACP agent: its command follows, after --")
-	fl.StringVar(&f.run.http, "http", "", "a sidecar at this address, started by the command after --, if there is one")
+	f.run.subjectFlags(cmd, subjectFlag, acpFlag, httpFlag)
 	standinFlag(cmd, &f.run.standin)
-	cmd.MarkFlagsMutuallyExclusive("acp", "subject", "http")
 	fl.StringVar(&f.broken, "broken", "", "a broken adapter of the suite, to try it out; `turnspec explain CHECK` names those of a check")
 	fl.StringVarP(&f.out, "output", "o", "", "the archive or folder to write (required)")
 	fl.DurationVar(&f.limit, "for", 2*time.Minute, "stop after this time with the smallest case so far")

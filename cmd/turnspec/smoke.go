@@ -116,7 +116,7 @@ func plugged(name string, isACP, isRunner bool, address, dir, dialect string, ar
 		return nil, "", err
 	}
 	s.Watch = show
-	flag := fmt.Sprintf("--subject '%s'", strings.Join(argv, " "))
+	flag := "-- " + strings.Join(quotedAll(argv), " ")
 	if dialect != "" {
 		flag = "--dialect " + quoted(dialect) + " " + flag
 	}
@@ -132,6 +132,7 @@ func smoke(ctx context.Context, out io.Writer, runtime, of, shown string, limit 
 	if err != nil {
 		return err
 	}
+	st, width := styleOf(out), terminalWidth(out)
 	var mu sync.Mutex
 	lines := 0
 	show := func(in bool, text string) {
@@ -144,7 +145,7 @@ func smoke(ctx context.Context, out io.Writer, runtime, of, shown string, limit 
 		if in {
 			arrow = ">"
 		}
-		fmt.Fprintf(out, "%s %s\n", arrow, clip(text, 240))
+		fmt.Fprintln(out, st.Dim(clipColumns(arrow+" "+clip(text, 240), width)))
 	}
 	s, flag, err := plug(name, show)
 	if err != nil {
@@ -164,25 +165,26 @@ func smoke(ctx context.Context, out io.Writer, runtime, of, shown string, limit 
 	if of != "" {
 		return printTrace(out, r, fmt.Sprintf("turnspec run --runtime %s --case %s %s", name, rec.Case.ID, flag))
 	}
-	if !printSmoke(out, s, r, jsonl.Connection(r)) {
+	if !printSmoke(out, st, s, r, jsonl.Connection(r)) {
 		return errFailed
 	}
-	fmt.Fprintf(out, "\nThe program is connected. Next: turnspec run --runtime %s %s\n", name, flag)
+	fmt.Fprintf(out, "\nThe program is connected. Next:\n  turnspec run --runtime %s %s\n", name, flag)
 	return nil
 }
 
 // printTrace prints how each step of a run went, which may be as it must. The command
 // verdicts judges the case.
 func printTrace(out io.Writer, r *conformance.Run, verdicts string) error {
+	st := styleOf(out)
 	for _, step := range jsonl.Trace(r) {
 		if step.Err == nil {
-			fmt.Fprintf(out, "ok    %s\n", step.Name)
+			fmt.Fprintf(out, "%s    %s\n", st.Good("ok"), step.Name)
 			continue
 		}
-		fmt.Fprintf(out, "error %s\n%s\n", step.Name, indent(step.Err.Error()))
+		fmt.Fprintf(out, "%s %s\n%s\n", st.Bad("error"), step.Name, indent(step.Err.Error()))
 	}
 	if err := jsonl.Ended(r); err != nil {
-		fmt.Fprintf(out, "FAIL  end\n%s\n", indent(err.Error()+programOutput(r, err)))
+		fmt.Fprintf(out, "%s  end\n%s\n", st.Bad("FAIL"), indent(err.Error()+programOutput(r, err)))
 		return errFailed
 	}
 	fmt.Fprintf(out, "\nThe case was replayed to its end. Its verdicts: %s\n", verdicts)

@@ -27,7 +27,7 @@ const processesPerCPU = 4
 
 // commandFlags are the flags that say what the command after -- speaks; without one, and with
 // --subject, it is a program over stdio.
-var commandFlags = []string{"acp", "runner", "http"}
+var commandFlags = []string{acpFlag, runnerFlag, httpFlag}
 
 // subjects returns the subjects that the flags name.
 func (f runFlags) subjects() ([]conformance.Subject, error) {
@@ -178,6 +178,33 @@ func (f runFlags) server() (*sse.Subject, error) {
 	return server(f.http, f.standin, dialect, f.command, f.name())
 }
 
+// The flags that name a subject.
+const (
+	subjectFlag = "subject"
+	acpFlag     = "acp"
+	runnerFlag  = "runner"
+	httpFlag    = "http"
+)
+
+// subjectFlags adds the flags with these names, of which one may be given, and --dialect.
+func (f *runFlags) subjectFlags(cmd *cobra.Command, names ...string) {
+	fl := cmd.Flags()
+	for _, name := range names {
+		switch name {
+		case subjectFlag:
+			fl.StringVar(&f.subject, name, "", "the command of an adapter to run instead of the reference, as one text; with --runtime")
+		case acpFlag:
+			fl.BoolVar(&f.acp, name, false, "run an ACP agent instead of the reference: its command follows, after --; with --runtime")
+		case runnerFlag:
+			fl.BoolVar(&f.runner, name, false, "run a runner (turnspec runner --help) instead of the reference: its command follows, after --; with --runtime")
+		case httpFlag:
+			fl.StringVar(&f.http, name, "", "run a sidecar at this address instead of the reference, started by the command after --, if there is one; with --runtime")
+		}
+	}
+	cmd.MarkFlagsMutuallyExclusive(names...)
+	dialectFlag(cmd, &f.dialect)
+}
+
 func dialectFlag(cmd *cobra.Command, dialect *string) {
 	cmd.Flags().StringVar(dialect, "dialect", "", "the vocabulary of the events of a program or server: "+strings.Join(mapping.Names(), ", ")+", or the file of a mapping (turnspec map proposes one)")
 	if err := cmd.RegisterFlagCompletionFunc("dialect", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -185,8 +212,10 @@ func dialectFlag(cmd *cobra.Command, dialect *string) {
 	}); err != nil {
 		panic(err) // the flag exists
 	}
-	for _, other := range []string{"acp", "runner"} { // their events have one vocabulary
-		cmd.MarkFlagsMutuallyExclusive("dialect", other)
+	for _, other := range []string{acpFlag, runnerFlag} { // their events have one vocabulary
+		if cmd.Flags().Lookup(other) != nil {
+			cmd.MarkFlagsMutuallyExclusive("dialect", other)
+		}
 	}
 }
 

@@ -3,11 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"github.com/turnspec/turnspec/conformance/report"
@@ -26,20 +29,26 @@ func styleOf(w io.Writer) report.Style {
 // heartbeatTime is how often a run reports its progress if the output is no terminal.
 const heartbeatTime = 9 * time.Second
 
-// heartbeat writes what a run does, at intervals.
+// heartbeat shows what a run does: on a terminal in a line of progress, elsewhere in a line
+// at intervals.
 type heartbeat struct {
 	out   io.Writer
+	line  *progressLine // nil: out is no terminal
 	began time.Time
 	ended chan struct{}
 	gone  sync.WaitGroup
 
-	mu    sync.Mutex // guards out and doing
+	mu    sync.Mutex // guards out, line and doing
 	doing string
 }
 
 // newHeartbeat begins a heartbeat. Its Write writes to out.
 func newHeartbeat(out io.Writer, every time.Duration, doing string) *heartbeat {
-	h := &heartbeat{out: out, began: time.Now(), ended: make(chan struct{}), doing: doing}
+	h := &heartbeat{out: out, line: newProgressLine(out), began: time.Now(), ended: make(chan struct{})}
+	h.set(doing)
+	if h.line != nil {
+		return h
+	}
 	h.gone.Go(func() {
 		tick := time.NewTicker(every)
 		defer tick.Stop()
@@ -57,49 +66,105 @@ func newHeartbeat(out io.Writer, every time.Duration, doing string) *heartbeat {
 	return h
 }
 
-// Write implements io.Writer.
+// Write implements io.Writer: it writes above the line of progress.
 func (h *heartbeat) Write(b []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.line.wipe()
 	return h.out.Write(b)
 }
 
-// set sets what the next beat reports.
+// set sets what the run does.
 func (h *heartbeat) set(doing string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.doing = doing
+	h.line.draw(doing)
 }
 
 // step has the form of conformance.Config.Progress.
 func (h *heartbeat) step(done, total int, id string) {
-	h.set(fmt.Sprintf("%d of %d cases, the last %s", done, total, id))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.doing = fmt.Sprintf("%d of %d cases, the last %s", done, total, id)
+	h.line.step(done, total, id)
 }
 
+// stop ends the heartbeat, and removes the line of progress.
 func (h *heartbeat) stop() {
 	close(h.ended)
 	h.gone.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.line.wipe()
+}
+
+// progressLine is the last line of a terminal, which is written again and again. A nil
+// progressLine draws nothing.
+type progressLine struct {
+	out   io.Writer
+	width int // columns of the terminal
+}
+
+// newProgressLine returns a line on w, or nil if w is not a terminal.
+func newProgressLine(w io.Writer) *progressLine {
+	if !isTerminal(w) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return &progressLine{out: w, width: terminalWidth(w)}
+}
+
+const barWidth = 20
+
+// step draws how many cases are done.
+func (l *progressLine) step(done, total int, id string) {
+	if l == nil || total == 0 {
+		return
+	}
+	full := barWidth * done / total
+	bar := strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
+	l.draw(fmt.Sprintf("%s %*d of %d  %s", bar, len(strconv.Itoa(total)), done, total, id))
+}
+
+func (l *progressLine) draw(text string) {
+	if l != nil {
+		l.wipe()
+		fmt.Fprint(l.out, clipColumns(text, l.width-1)) // a full line would wrap
+	}
+}
+
+// wipe removes the line.
+func (l *progressLine) wipe() {
+	if l != nil {
+		fmt.Fprint(l.out, "\r\x1b[K")
+	}
 }
 
 // progress shows a progress line on a terminal; wipe removes it. step is nil if w
 // is not a terminal.
 func progress(w io.Writer) (step func(done, total int, id string), wipe func()) {
-	if !isTerminal(w) || os.Getenv("TERM") == "dumb" {
+	line := newProgressLine(w)
+	if line == nil {
 		return nil, func() {}
 	}
-	var bar *progressbar.ProgressBar
-	step = func(done, total int, id string) {
-		if bar == nil || total != bar.GetMax() {
-			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(w), progressbar.OptionShowCount(),
-				progressbar.OptionSetWidth(20), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(false))
-		}
-		bar.Describe(id)
-		_ = bar.Set(done) // a closed terminal needs no progress
-	}
-	wipe = func() {
-		if bar != nil {
-			_ = bar.Clear()
+	return line.step, line.wipe
+}
+
+// terminalWidth returns the columns of a terminal, and a very large number if w is none: a file
+// has lines of any length.
+func terminalWidth(w any) int {
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
 		}
 	}
-	return step, wipe
+	return math.MaxInt
+}
+
+// clipColumns shortens a line to n characters, and shows that it did.
+func clipColumns(line string, n int) string {
+	if utf8.RuneCountInString(line) <= n {
+		return line
+	}
+	return string([]rune(line)[:max(0, n-1)]) + "…"
 }

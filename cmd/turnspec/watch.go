@@ -17,8 +17,16 @@ import (
 const pollInterval = 300 * time.Millisecond
 
 // watchSuite runs the suite again whenever a file below the current folder changes, until
-// ctx ends.
+// ctx ends. The reports of a round are no such files.
 func watchSuite(cmd *cobra.Command, f runFlags) error {
+	targets, err := f.out.targets()
+	if err != nil {
+		return err
+	}
+	own, err := ownFiles(targets)
+	if err != nil {
+		return err
+	}
 	ctx, stop := interruptible(cmd)
 	defer stop()
 	cmd.SetContext(ctx)
@@ -26,12 +34,12 @@ func watchSuite(cmd *cobra.Command, f runFlags) error {
 	var before map[string]fileState
 	return watchLoop(ctx, watcher{
 		run: func(lastFailed bool) error {
-			before = fileStates(".") // a change during the run counts
+			before = fileStates(".", own) // a change during the run counts
 			g := f
 			g.lastFailed = lastFailed
 			return suite(cmd, g)
 		},
-		changed: func(ctx context.Context) (string, error) { return waitForChange(ctx, ".", before) },
+		changed: func(ctx context.Context) (string, error) { return waitForChange(ctx, ".", before, own) },
 		report: func(text string) {
 			if isTerminal(errOut) && strings.HasPrefix(text, changedPrefix) {
 				fmt.Fprint(errOut, "\x1b[2J\x1b[H") // clear the screen
@@ -57,7 +65,8 @@ func watchLoop(ctx context.Context, w watcher) error {
 	for {
 		err := w.run(failed)
 		if failed && err == nil && ctx.Err() == nil {
-			err = w.run(false) // the rest may fail now
+			w.report("\nwhat failed passes now; the rest may fail, so all cases run:\n")
+			err = w.run(false)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -70,7 +79,7 @@ func watchLoop(ctx context.Context, w watcher) error {
 		default:
 			failed = false
 		}
-		w.report("waiting for a change of a file in this folder; ^C ends")
+		w.report("\nwaiting for a change of a file in this folder; ^C ends")
 		file, err := w.changed(ctx)
 		if err != nil {
 			return err
@@ -88,9 +97,22 @@ type fileState struct {
 // unwatched are folders that hold what tools write.
 var unwatched = []string{"node_modules", "__pycache__", "target", "dist", "build", "vendor"}
 
-// fileStates returns the states of the files below a folder, without hidden files and what
-// tools write.
-func fileStates(dir string) map[string]fileState {
+// ownFiles returns the absolute names of the reports.
+func ownFiles(reports []target) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, t := range reports {
+		name, err := filepath.Abs(t.file)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = true
+	}
+	return out, nil
+}
+
+// fileStates returns the states of the files below a folder, without hidden files, what
+// tools write, and the files own, which are absolute names.
+func fileStates(dir string, own map[string]bool) map[string]fileState {
 	out := map[string]fileState{}
 	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -101,6 +123,9 @@ func fileStates(dir string) map[string]fileState {
 				return fs.SkipDir
 			}
 		case d.Type().IsRegular():
+			if whole, err := filepath.Abs(name); err == nil && own[whole] {
+				return nil
+			}
 			if info, err := d.Info(); err == nil {
 				out[name] = fileState{info.Size(), info.ModTime()}
 			}
@@ -110,13 +135,13 @@ func fileStates(dir string) map[string]fileState {
 	return out
 }
 
-// waitForChange waits until the files below a folder differ from before, and returns the
-// name of one that does.
-func waitForChange(ctx context.Context, dir string, before map[string]fileState) (string, error) {
+// waitForChange waits until the files below a folder, without the files own, differ from
+// before, and returns the name of one that does.
+func waitForChange(ctx context.Context, dir string, before map[string]fileState, own map[string]bool) (string, error) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
-		if file := changedFile(before, fileStates(dir)); file != "" {
+		if file := changedFile(before, fileStates(dir, own)); file != "" {
 			return file, nil
 		}
 		select {

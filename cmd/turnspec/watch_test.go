@@ -46,7 +46,7 @@ func TestWatchLoop(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || !slices.Equal(runs, want) || !slices.Equal(waits, changesAfter) {
 		t.Errorf("ran %v, want %v; waited after %v runs, want %v; %v", runs, want, waits, changesAfter, err)
 	}
-	for _, text := range []string{"changed: adapter.py", "turnspec: no such program"} {
+	for _, text := range []string{"changed: adapter.py", "turnspec: no such program", "\nwhat failed passes now; the rest may fail, so all cases run:\n"} {
 		if !slices.Contains(reports, text) {
 			t.Errorf("%q is not reported: %q", text, reports)
 		}
@@ -87,28 +87,45 @@ func TestWaitForChange(t *testing.T) {
 		{"src/__pycache__/adapter.pyc", "1", ""},
 		{".git/HEAD", "1", ""},
 	} {
-		before := fileStates(dir)
+		before := fileStates(dir, nil)
 		write(step.name, step.text)
 		want := step.want
 		if want != "" {
 			want = filepath.Join(dir, want)
 		}
-		if got := changedFile(before, fileStates(dir)); got != want {
+		if got := changedFile(before, fileStates(dir, nil)); got != want {
 			t.Errorf("%s: %q changed, want %q", step.name, got, want)
 		}
 	}
-	before := fileStates(dir)
+	// What a round writes starts no other one, however the file is named.
+	t.Chdir(dir)
+	own, err := ownFiles([]target{{file: "report.html"}, {file: "./src/../report.json"}, {file: filepath.Join(dir, "junit.xml")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := fileStates(".", own)
+	for _, name := range []string{"report.html", "report.json", "junit.xml"} {
+		write(name, "1")
+	}
+	if got := changedFile(before, fileStates(".", own)); got != "" {
+		t.Errorf("%s changed, which is a report of the run", got)
+	}
+	write("src/report.html", "1")
+	if got := changedFile(before, fileStates(".", own)); filepath.ToSlash(got) != "src/report.html" {
+		t.Errorf("%q changed, want src/report.html, which is a file of the user", got)
+	}
+	before = fileStates(dir, nil)
 	if err := os.Remove(filepath.Join(dir, "new.py")); err != nil {
 		t.Fatal(err)
 	}
-	if file, err := waitForChange(t.Context(), dir, before); err != nil || filepath.Base(file) != "new.py" {
+	if file, err := waitForChange(t.Context(), dir, before, nil); err != nil || filepath.Base(file) != "new.py" {
 		t.Errorf("%q, %v: want new.py, which was removed", file, err)
 	}
-	now := fileStates(dir)
+	now := fileStates(dir, nil)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		if file, err := waitForChange(ctx, dir, now); !errors.Is(err, context.DeadlineExceeded) {
+		if file, err := waitForChange(ctx, dir, now, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%q changed, %v, although nothing did", file, err)
 		}
 	})

@@ -35,7 +35,7 @@ func Console(w io.Writer, d *Document, st Style) error {
 	if next := nextCommands(d, groups, single); next != "" {
 		fmt.Fprintf(&tail, "%s\n\n", next)
 	}
-	fmt.Fprintf(&tail, "%s\n", Summary(d, st))
+	fmt.Fprintf(&tail, "%s\n", wrapCounts(Summary(d, st)))
 	switch {
 	case single:
 		writeGroup(&b, d, groups[0].first, d.newPlayFinder(), d.followers(), st)
@@ -60,7 +60,7 @@ type checkGroup struct {
 	judged  int    // cases with a verdict on the subject
 	fails   bool   // it fails the run
 	flaky   bool   // no failure was in both tries
-	declare string // of the first failure that a declaration settles: see Entry.Declare
+	declare string // of first, or of another failure that a declaration settles: see Entry.Declare
 }
 
 // label says how bad the failures are.
@@ -115,6 +115,7 @@ func (d *Document) checkGroups() (groups, following []checkGroup) {
 		g.flaky = g.flaky && e.Flaky()
 	}
 	for _, k := range order {
+		all[k].declare = cmp.Or(all[k].first.Declare, all[k].declare)
 		switch g := *all[k]; {
 		case g.failed == 0:
 		case g.heads == 0:
@@ -269,7 +270,7 @@ func writeCheckGroup(b *strings.Builder, d *Document, g *checkGroup, find playFi
 	if advice != "" {
 		text("next", advice)
 	}
-	if want, got, ok := firstDifference(p.Diff); ok {
+	if want, got, ok := FirstDifference(p.Diff); ok {
 		field("expected", want)
 		field("got", got)
 	}
@@ -328,9 +329,9 @@ func lastWords(programs []Program) string {
 // nothing stands for a line that one side of a difference does not have.
 const nothing = "(nothing)"
 
-// firstDifference returns the first lines in which the sides of a unified diff differ, from
+// FirstDifference returns the first lines in which the sides of a unified diff differ, from
 // a little before the place where they do.
-func firstDifference(diff string) (want, got string, ok bool) {
+func FirstDifference(diff string) (want, got string, ok bool) {
 	lines := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
 	from := slices.IndexFunc(lines, func(l string) bool { return isRemoved(l) || isAdded(l) })
 	if from < 0 {
@@ -421,6 +422,30 @@ func clipRunes(s string, n int) string {
 	return s
 }
 
+// htmlCommand returns the file of the HTML report, or the flag that writes one.
+func (d *Document) htmlCommand() string { return cmp.Or(d.htmlFile, "--report html=report.html") }
+
+// wrapCounts breaks the first line of a summary between two counts if it is wider than the
+// screen. The lines after it hold commands, which stay whole.
+func wrapCounts(summary string) string {
+	first, rest, several := strings.Cut(summary, "\n")
+	var b strings.Builder
+	width := 0
+	for i, part := range strings.SplitAfter(first, ", ") {
+		if i > 0 && width+table.Width(strings.TrimSuffix(part, " ")) > screenColumns {
+			b.WriteString("\n  ")
+			width = 2
+		}
+		b.WriteString(part)
+		width += table.Width(part)
+	}
+	out := strings.ReplaceAll(b.String(), " \n", "\n")
+	if several {
+		out += "\n" + rest
+	}
+	return out
+}
+
 // nextCommands returns the lines that name what Console left out, and what shows it.
 func nextCommands(d *Document, groups []checkGroup, single bool) string {
 	var unjudged []string
@@ -443,7 +468,7 @@ func nextCommands(d *Document, groups []checkGroup, single bool) string {
 		return ""
 	case single:
 		commands = []command{{"turnspec explain " + groups[0].rule.ID, "what the check demands, and how an adapter is mended"},
-			{"--report html=report.html", "the whole wire, events and chat"}}
+			{d.htmlCommand(), "the whole wire, events and chat"}}
 		if why != "" {
 			commands = append(commands, command{"--verbose", why})
 		}
@@ -454,7 +479,7 @@ func nextCommands(d *Document, groups []checkGroup, single bool) string {
 		}
 		commands = []command{{"turnspec explain " + groups[0].rule.ID, "what the check demands, and how an adapter is mended"},
 			{"the rerun command", "a failure in full, with the wire around it"},
-			{"--report html=report.html", "all failures, with wire, events and chat"}, verbose}
+			{d.htmlCommand(), "all failures, with wire, events and chat"}, verbose}
 	}
 	if len(commands) > 0 && len(all) > 1 && len(d.Subjects()) == 1 { // for several, the table is printed
 		commands = append(commands, command{"--table", "each check"})

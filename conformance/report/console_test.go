@@ -197,3 +197,27 @@ func TestConsoleNamesTheDeclaration(t *testing.T) {
 	text := console(t, report.New(wrong, report.About{Declare: func(_, what string) string { return what }}))
 	gomega.NewWithT(t).Expect(text).NotTo(gomega.ContainSubstring("leaves it out"))
 }
+
+// TestConsoleWrapsTheCounts checks that a summary wider than the screen is broken between two
+// counts, and that a command in it stays whole.
+func TestConsoleWrapsTheCounts(t *testing.T) {
+	g := gomega.NewWithT(t)
+	count := "12 cases: " + strings.Repeat("100 not applicable, ", 6) + "1 pass"
+	command := "all: turnspec run " + strings.Repeat("x", 200)
+	lines := strings.Split(report.WrapCounts(count+"\n"+command), "\n")
+	g.Expect(lines).To(gomega.HaveLen(3))
+	g.Expect(len(lines[0])).To(gomega.BeNumerically("<=", 100))
+	g.Expect(lines[0]).To(gomega.HaveSuffix("not applicable,"))
+	g.Expect(lines[1]).To(gomega.HavePrefix("  100 not applicable, "))
+	g.Expect(lines[2]).To(gomega.Equal(command))
+	g.Expect(report.WrapCounts("1 cases: 1 check, 1 pass")).To(gomega.Equal("1 cases: 1 check, 1 pass"))
+}
+
+// TestConsoleNamesTheHTMLReport checks that a run that wrote a report is not told how to.
+func TestConsoleNamesTheHTMLReport(t *testing.T) {
+	g := gomega.NewWithT(t)
+	d := report.New(sample(), report.About{})
+	g.Expect(console(t, d)).To(gomega.ContainSubstring("--report html=report.html"))
+	d.SetHTMLFile("out/r.html")
+	g.Expect(console(t, d)).To(gomega.And(gomega.ContainSubstring("out/r.html "), gomega.Not(gomega.ContainSubstring("--report html"))))
+}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +39,8 @@ type Document struct {
 	// LeftOut is what was not tried because the time for the run was over.
 	LeftOut LeftOut `json:"left_out,omitzero"`
 
-	rerun string // the command that runs the case again, of a Go test; "": see Rerun
+	htmlFile string // see SetHTMLFile
+	rerun    string // the command that runs the case again, of a Go test; "": see Rerun
 }
 
 // LeftOut counts the cases, and the runs with a fault of other cases, that were not tried.
@@ -47,7 +49,32 @@ type LeftOut struct {
 	Faults int `json:"runs_with_a_fault"`
 }
 
+// SetHTMLFile sets the name of the HTML report that was written of the document. Console
+// names it.
+func (d *Document) SetHTMLFile(name string) { d.htmlFile = name }
+
 func (l LeftOut) any() bool { return l != LeftOut{} }
+
+// describe says what was left out, and why.
+func (l LeftOut) describe() string {
+	var parts []string
+	for _, x := range []struct {
+		n         int
+		one, many string
+	}{{l.Cases, "case", "cases"}, {l.Faults, "run with a fault", "runs with a fault"}} {
+		switch {
+		case x.n == 1:
+			parts = append(parts, "1 "+x.one)
+		case x.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.many))
+		}
+	}
+	verb := "were"
+	if l.Cases+l.Faults == 1 {
+		verb = "was"
+	}
+	return strings.Join(parts, " and ") + " " + verb + " left out, because the time for the run was over"
+}
 
 // Selection is what was asked for. All shards of a run have the same.
 type Selection struct {
@@ -61,7 +88,10 @@ type Selection struct {
 	EveryCheck bool `json:"every_check,omitempty"`
 	// FailOnFlaky: a flaky verdict fails the run.
 	FailOnFlaky bool   `json:"fail_on_flaky,omitzero"`
-	Command     string `json:"command,omitempty"`
+	Level       string `json:"level,omitempty"` // of the checks; "": all were chosen, or some by name
+	// ChecksLeftOut is how many checks are of a higher level.
+	ChecksLeftOut int    `json:"checks_left_out,omitzero"`
+	Command       string `json:"command,omitempty"`
 	// CaseFile is the file of the only case, as a word of a shell; "": the corpus holds the
 	// cases.
 	CaseFile string `json:"case_file,omitempty"`

@@ -38,3 +38,6 @@ func membersOf(t reflect.Type) []string {
 
 // ClipLine shortens a line.
 func ClipLine(s string, n int) string { return clipLine(s, n) }
+
+// WrapCounts breaks the counts of a summary.
+func WrapCounts(summary string) string { return wrapCounts(summary) }

@@ -105,7 +105,7 @@ func newPageGroups(d *Document, subjects map[string]int) (out []pageGroup, follo
 			x.Fault = describeFault(*p.Fault)
 		}
 		x.Problem, _, _ = strings.Cut(cmp.Or(p.textWithoutFault(), e.Reason), "\n")
-		x.Expected, x.Got, _ = firstDifference(p.Diff)
+		x.Expected, x.Got, _ = FirstDifference(p.Diff)
 		x.Rerun = d.Rerun(e)
 		out = append(out, x)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/conformance"
 )
 
 // Schema is the JSON Schema of the JSON form.
@@ -90,4 +92,29 @@ func Read(file string, b []byte) (*Document, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return &d, nil
+}
+
+// CaseLine writes the verdicts on a case, of results, as a line of JSON: an object with case
+// and results, which are as in the JSON form, without those that are not applicable. About
+// is that of the run.
+func CaseLine(w io.Writer, results []conformance.Result, about About) error {
+	if len(results) == 0 {
+		return nil
+	}
+	about.Declare = nil // it judges each failure again
+	d := New(&conformance.Report{Results: results, Cases: 1}, about)
+	line := struct {
+		Case    string  `json:"case"`
+		Results []Entry `json:"results"`
+	}{Case: results[0].Case, Results: []Entry{}}
+	for _, e := range d.Results {
+		if e.Verdict != string(conformance.NotApplicable) {
+			line.Results = append(line.Results, e)
+		}
+	}
+	b, err := json.Marshal(line, jsontext.AllowInvalidUTF8(true))
+	if err == nil {
+		_, err = w.Write(append(b, '\n'))
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,4 +122,24 @@ func TestSchemaListsAllMembers(t *testing.T) {
 		g.Expect(got).To(ConsistOf(want), name)
 	}
 	g.Expect(s.Defs).To(HaveLen(len(members) - 1))
+}
+
+// TestCaseLine checks that a line holds what fails on a case, with the command that runs it
+// again, and nothing that is not applicable.
+func TestCaseLine(t *testing.T) {
+	g := NewWithT(t)
+	results := slices.Clone(sample().Results[:1])
+	results = append(results, conformance.Result{Check: stop, Case: results[0].Case, Subject: results[0].Subject, Tier: conformance.TierWitness, Verdict: conformance.NotApplicable})
+	var out bytes.Buffer
+	g.Expect(report.CaseLine(&out, results, report.About{})).To(Succeed())
+	g.Expect(strings.Count(out.String(), "\n")).To(Equal(1))
+	var line struct {
+		Case    string         `json:"case"`
+		Results []report.Entry `json:"results"`
+	}
+	g.Expect(json.Unmarshal(out.Bytes(), &line)).To(Succeed())
+	g.Expect(line.Case).To(Equal(results[0].Case))
+	g.Expect(line.Results).To(HaveLen(1))
+	g.Expect(line.Results[0].Verdict).To(Equal("fail"))
+	g.Expect(line.Results[0].Rerun).To(Equal("turnspec run --case codex/1/text/plain --check text.once"))
 }

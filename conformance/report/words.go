@@ -98,6 +98,9 @@ func Summary(d *Document, st Style) string {
 		if w == wordFail && count[w] > warnings || w == wordFlaky && d.Selection.FailOnFlaky {
 			text = st.Bad(text)
 		}
+		if w == wordPass && !d.Failed {
+			text = st.Good(text)
+		}
 		parts = append(parts, text)
 	}
 	switch stale := len(d.Stale()); stale {
@@ -114,8 +117,14 @@ func Summary(d *Document, st Style) string {
 		parts = append(parts, st.Bad("no case gave a verdict on "+id))
 	}
 	line := strings.Join(parts, ", ")
+	if d.Selection.Level != "" {
+		line += fmt.Sprintf("\nlevel %s: %d checks, and recordings that show only what they judge, were left out", d.Selection.Level, d.Selection.ChecksLeftOut)
+		if run, rest, ok := strings.Cut(d.Selection.Command, " run"); ok {
+			line += "; all: " + run + " run --level full" + rest
+		}
+	}
 	if d.LeftOut.any() {
-		line += "\n" + st.Bad("not all was tried") + fmt.Sprintf(": %d cases and %d runs with a fault were left out, because the time for the run was over", d.LeftOut.Cases, d.LeftOut.Faults)
+		line += "\n" + st.Bad("not all was tried") + ": " + d.LeftOut.describe()
 		if run, rest, ok := strings.Cut(d.Selection.Command, " run"); ok {
 			line += "; all: " + run + " run --full" + rest
 		}

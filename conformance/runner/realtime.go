@@ -208,6 +208,22 @@ func sameSubject(a, b conformance.Subject) bool {
 	return a.Name() == b.Name() && a.Runtime() == b.Runtime()
 }
 
+// Cases returns the ids of the cases of the configuration, each once, in the order in which
+// they are begun. It runs nothing.
+func Cases(cfg conformance.Config) ([]string, error) {
+	jobs, err := Jobs(cfg)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, i := range runOrder(jobs) {
+		if id := jobs[i].Case.ID; !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
 // runOrder returns the indexes of the jobs in the order in which they are begun: first the
 // cheapest case of each topic, for verdicts within seconds, then those with the most slow
 // faults, because one that begins last would keep the others waiting.

@@ -42,7 +42,7 @@ func judgeFields(t *conformance.Trial, f *conformance.Finding) {
 				if d.Command == "" {
 					missing = "command"
 				}
-			case slices.Contains([]string{"Read", "Write", "Edit"}, d.Tool) && in.Path != "":
+			case slices.Contains([]string{"Read", "Write", "Edit"}, d.Tool) && in.Path != "" && t.Supports("tool_start.file_path"):
 				if d.FilePath == "" {
 					missing = "file_path"
 				}

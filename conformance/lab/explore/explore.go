@@ -37,7 +37,8 @@ type Config struct {
 	Seed      uint64
 	Count     int           // how many scenarios to try; 0: no limit
 	For       time.Duration // how long to try; 0: no limit
-	Command   string        // the start of the command that runs a finding again
+	// Command returns the command that runs a finding again: run, with what names the subject.
+	Command func(run string) string
 	// Progress is called after each scenario.
 	Progress func(Summary, string)
 }

@@ -42,7 +42,7 @@ func (f failure) signature() string {
 
 // writeFinding writes a corpus with the scenario and its case, and a description of the
 // failure, and returns the finding.
-func writeFinding(dir, command string, o *outcome, first failure, e entry, flaky bool) (*Finding, error) {
+func writeFinding(dir string, command func(run string) string, o *outcome, first failure, e entry, flaky bool) (*Finding, error) {
 	f := first
 	for _, other := range o.failures { // of the smallest scenario
 		if other.same(first) {
@@ -58,10 +58,11 @@ func writeFinding(dir, command string, o *outcome, first failure, e entry, flaky
 		Check: f.Check, Tier: f.Tier, Severity: f.Severity, Problem: f.Problem, Seed: e.Seed, Index: e.Index, Flaky: flaky, Times: 1,
 		Dir: filepath.Join(dir, "findings", name), Scenario: o.scenario.ID,
 	}
-	out.Rerun = fmt.Sprintf("%s --corpus %s --case %s --check %s", command, out.Dir, o.recorded.ID, f.Check)
+	run := fmt.Sprintf("turnspec run --corpus %s --case %s --check %s", out.Dir, o.recorded.ID, f.Check)
 	if f.Tier == conformance.TierLive {
-		out.Rerun += " --tier live"
+		run += " --tier live"
 	}
+	out.Rerun = command(run)
 	b, err := o.recorded.Format()
 	if err != nil {
 		return nil, err

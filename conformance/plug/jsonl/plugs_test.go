@@ -75,7 +75,7 @@ func TestPlugsPass(t *testing.T) {
 			for _, step := range smoke(t, s) {
 				g.Expect(step.Err).NotTo(gomega.HaveOccurred(), step.Name)
 			}
-			cases := []string{"claude/2.1.329/text/plain", "claude/2.1.329/permission/allow", "claude/2.1.329/stop/then-next-turn"}
+			cases := []string{"claude/2.1.329/text/plain", "claude/2.1.329/permission/allow", "claude/2.1.329/permission/file-change-denied-and-stopped", "claude/2.1.329/stop/then-next-turn"}
 			if racesample.Whole() {
 				cases = append(cases, "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/turn/two-turns-one-process")
 			}

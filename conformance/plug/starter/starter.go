@@ -1,5 +1,5 @@
 // Package starter offers the files that connect an adapter to the suite in a project of
-// its own: a plug, a test that shows each check as a test case, a file of known failures
+// its own: a plug, a test that shows each case and each check, a file of known failures
 // and a workflow. It is not part of the stable interface. `turnspec init` writes them.
 package starter
 

@@ -1,7 +1,5 @@
-/** The verdict on one check, over all cases. */
+/** The verdict on one case, over all checks, or on one check, over all cases. */
 export interface Verdict {
-  id: string;
-  sentence: string;
   /** Each failure that is no known one, with its case and what differs. */
   failures: string[];
   /** Why there is neither a pass nor a failure. */
@@ -20,8 +18,18 @@ export interface Options {
   program?: string;
 }
 
+/** A run of the suite. It begins when the first verdict is asked for. A verdict rejects if the suite cannot run. */
+export interface Run {
+  /** In the order in which they begin. */
+  cases: string[];
+  checks: { id: string; sentence: string }[];
+  /** Waits until a case is judged without faults. */
+  case(id: string): Promise<Verdict>;
+  /** Waits until the run has ended. It rejects if a known failure is stale. */
+  check(id: string): Promise<Verdict>;
+}
+
 /**
- * Runs the suite and returns a verdict for each check. It throws if the suite could not run, or if a known failure is stale. The
- * variable TURNSPEC_ARGS adds arguments: `TURNSPEC_ARGS='--case text/*' npx vitest run`.
+ * Lists the cases and checks of a run. The variable TURNSPEC_ARGS adds arguments: `TURNSPEC_ARGS='--case text/*' npx vitest run`.
  */
-export function verdicts(options: Options): Verdict[];
+export function start(options: Options): Run;

@@ -29,6 +29,11 @@ function diff(text) {
   const out = [];
   const plain = (l) => el("div", { class: l[0] === "+" ? "add" : l[0] === "-" ? "del" : l.startsWith("@@") ? "hunk" : null }, l || " ");
   for (let i = 0; i < lines.length; i++) {
+    if (lines[i] === "--- want" && lines[i + 1] === "+++ got") {
+      out.push(el("div", { class: "hunk" }, "- expected  + got"));
+      i += lines[i + 2] === "@@ -1 +1 @@" ? 2 : 1; // the place of a difference of one line
+      continue;
+    }
     if (/^(---|\+\+\+) /.test(lines[i])) { out.push(el("div", { class: "hunk" }, lines[i])); continue; }
     const from = i;
     while (i < lines.length && lines[i][0] === "-") i++;

@@ -138,8 +138,8 @@ async function drawCase(row) {
   main.replaceChildren(...[
     el("a", { class: "back", href: "#" + without("case") }, "← all cases"),
     el("h2", {}, row.case), index.subjects.length > 1 ? el("p", { class: "soft" }, index.subjects[row.subject]) : "",
-    row.took_ns ? el("p", { class: "soft" }, "Took " + (row.times || seconds(row.took_ns))) : "",
     plain ? el("p", {}, plain.intent || "", el("br"), el("span", { class: "soft mono" }, [plain.file, plain.scenario].filter(Boolean).join(" · "))) : "",
+    row.took_ns ? el("p", { class: "soft" }, "Took " + (row.times || seconds(row.took_ns))) : "",
     d.entries.filter((e) => !e.follows).map((e) => drawGroup(e, d.entries.filter((f) => f.follows === e.check), d.plays, choose)),
     d.plays.length ? [el("h3", {}, "Wire, events and chat"), d.plays.length > 1 ? el("div", { class: "tabs", role: "tablist", "aria-label": "Plays" }, tabs) : "", stage]
       : el("p", { class: "soft" }, "The wire and events of a case that did not fail are in the report only if the run had --runs."),
@@ -169,13 +169,13 @@ const without = (...keys) => { const s = state(); keys.forEach((k) => s.delete(k
 function drawFailure(g) {
   const rule = index.rules.find((r) => r.id === g.check) || {}, kind = g.label === "FAIL" ? "" : g.label.toLowerCase();
   const at = { case: idOf({ case: g.case, subject: g.subject }), check: g.check };
-  const line = (name, text) => (text ? el("li", {}, el("span", { class: "soft" }, name + " "), text) : "");
+  const line = (name, text) => (text ? [el("dt", {}, name), el("dd", {}, text)] : "");
   return el("section", { class: "problem " + kind, tabindex: "-1", "aria-label": g.check },
     el("p", {}, el("strong", { class: kind ? "warn" : "failed" }, g.label), " ", el("code", {}, g.check), " ",
       el("a", { href: "#" + new URLSearchParams({ check: g.check, show: { FLAKY: "l", WARNING: "w" }[g.label] || "F" }) }, `${g.failed} of ${g.judged} cases`),
       index.subjects.length > 1 ? el("span", { class: "soft" }, " " + index.subjects[g.subject]) : ""),
     el("p", {}, rule.sentence || ""),
-    el("ul", {}, line("case", el("a", { href: "#" + new URLSearchParams(at) }, g.case)), line("fault", g.fault), line("problem", g.problem),
+    el("dl", {}, line("case", el("a", { href: "#" + new URLSearchParams(at) }, g.case)), line("fault", g.fault), line("problem", g.problem),
       line("expected", g.expected && el("code", {}, g.expected)), line("got", g.got && el("code", {}, g.got)),
       line("or", g.declare && "declare that the adapter leaves it out: " + g.declare)),
     copy(g.rerun));

@@ -172,6 +172,10 @@ class ClaudeAdapter:
         if request["subtype"] != "can_use_tool":
             self._respond(id, {"subtype": "error", "error": "not supported"})
             return
+        if not self.running:  # the user is not asked about a turn that has ended
+            late = {"behavior": "deny", "message": "The turn has ended."}
+            self._respond(id, {"subtype": "success", "response": late})
+            return
         self.requests[id] = request
         self.owner.on_ask(id, request)
 

@@ -186,6 +186,11 @@ export class ClaudeAdapter extends EventEmitter<AdapterEvents> {
       this.#respond(id, { subtype: "error", error: "not supported" });
       return;
     }
+    if (!this.#running) { // the user is not asked about a turn that has ended
+      const response = { behavior: "deny", message: "The turn has ended." };
+      this.#respond(id, { subtype: "success", response });
+      return;
+    }
     this.#requests.set(id, request);
     this.emit("ask", id, request);
   }
