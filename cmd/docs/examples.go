@@ -76,7 +76,7 @@ func fail(ctx context.Context, c *conformance.Check, defect, id string) (string,
 		return "", fmt.Errorf("%s: there is no adapter for %s", id, runtime)
 	}
 	rep, err := runner.Run(ctx, conformance.Config{
-		Corpus: fixtures.Embedded(), Checks: []*conformance.Check{c}, Cases: []string{id}, Places: 1, Seed: 1, Reference: true,
+		Corpus: fixtures.Embedded(), Checks: []*conformance.Check{c}, Cases: []string{id}, Places: 1, Seed: 1,
 		Subjects: []conformance.Subject{d.Subject(conformance.Adapter(runtime, a))},
 	})
 	failed := func(r conformance.Result) bool { return r.Verdict == conformance.Fail }

@@ -166,8 +166,8 @@ func (d *director) listen(sess adapters.Session, talk *conversation, drained cha
 			continue
 		}
 		d.run.Events = append(d.run.Events, conformance.Event{Event: e, At: time.Since(d.start), Line: len(d.run.Played), Steps: len(d.run.Steps)})
-		if d.chats != nil {
-			d.chats.Add(e) // at once, because a subject may change an event that it has emitted
+		for _, o := range d.observations {
+			o.Add(e)
 		}
 		if r, ok := e.Data.(event.SessionReady); ok && r.ProviderSessionID != "" {
 			talk.provider = r.ProviderSessionID

@@ -6,7 +6,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -19,8 +19,8 @@ func BenchmarkDo(b *testing.B) {
 	} {
 		b.Run(s.Name(), func(b *testing.B) {
 			cfg := conformance.Config{
-				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: checks.All(),
-				Cases: []string{runtime + "/tool/parallel"}, Places: 1, Seed: 1, Golden: true,
+				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: backend.WithGoldens(fixtures.Embedded()),
+				Cases: []string{runtime + "/tool/parallel"}, Places: 1, Seed: 1,
 			}
 			jobs, err := runner.Jobs(cfg)
 			if err != nil {

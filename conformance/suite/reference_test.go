@@ -5,7 +5,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/suite"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
@@ -18,8 +18,7 @@ func TestReferenceAdapters(t *testing.T) {
 		Cases:     sample(t),
 		Corpus:    fixtures.Embedded(),
 		Subjects:  subjects(),
-		Checks:    checks.All(),
-		Golden:    true,
+		Checks:    backend.WithGoldens(fixtures.Embedded()),
 		InProcess: true, // the race detector reports races of this process only
 	})
 }
