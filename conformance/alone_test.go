@@ -16,7 +16,7 @@ import (
 // none may rely on what another one has read of a run.
 func TestEachCheckAlone(t *testing.T) {
 	for runtime, id := range map[string]string{"claude": "claude/2.1.329/session/fork-with-tools", "codex": "codex/0.169.0/session/fork-with-tools"} {
-		subject := conformance.Adapter(runtime, reference.Of(runtime))
+		subject := backend.Adapter(runtime, reference.Of(runtime))
 		for _, c := range backend.Checks() {
 			t.Run(runtime+" "+c.ID, func(t *testing.T) {
 				t.Parallel()
@@ -53,7 +53,7 @@ func TestFaultsAtCertainPlaces(t *testing.T) {
 			check, err := backend.Named(x.check)
 			g.Expect(err).NotTo(HaveOccurred())
 			rep, err := runner.Run(t.Context(), conformance.Config{
-				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter(x.runtime, reference.Of(x.runtime))},
+				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{backend.Adapter(x.runtime, reference.Of(x.runtime))},
 				Checks: check, Cases: []string{x.id}, Faults: []conformance.FaultAt{x.fault}, Exhaustive: true,
 			})
 			g.Expect(err).NotTo(HaveOccurred())

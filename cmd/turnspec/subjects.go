@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/conformance/plug/conversation"
@@ -272,7 +273,7 @@ func (f runFlags) stdio(argv []string) (*jsonl.Subject, error) {
 var builtin = func() []conformance.Subject {
 	var out []conformance.Subject
 	for _, a := range reference.All() {
-		out = append(out, conformance.Adapter(a.Capabilities().Runtime, a))
+		out = append(out, backend.Adapter(a.Capabilities().Runtime, a))
 	}
 	return out
 }

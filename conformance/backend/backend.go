@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/backend/component"
+	"github.com/turnspec/turnspec/adapters/backend/policy"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/backend/golden"
 	"github.com/turnspec/turnspec/conformance/backend/replay"
@@ -48,3 +51,9 @@ func Named(names ...string) ([]*conformance.Check, error) { return checks.Select
 
 // Broken returns the broken adapters that prove the checks of Checks.
 func Broken() []broken.Adapter { return slices.Concat(checks.Broken(), replay.Broken()) }
+
+// Adapter makes a Subject of an adapter that gets its tool policies and components from
+// the back end.
+func Adapter(name string, a adapters.Adapter) conformance.Subject {
+	return conformance.Adapter(name, a, conformance.WithPolicies(policy.ReadJudge), conformance.WithComponents(component.Wrap))
+}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/backend/component"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
@@ -35,7 +34,7 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 		o.ExtraDirs = append(o.ExtraDirs, filepath.Join(o.Dir, dir))
 	}
 	o.Args = append(slices.Clip(o.Args), s.Args...)
-	if o.Judge, err = newJudge(o.Policy); err != nil {
+	if o.Judge, err = newJudge(d.subject, o.Policy); err != nil {
 		return fmt.Errorf("%s: %w", d.run.Scenario.File, err)
 	}
 	if d.limits != nil {
@@ -173,7 +172,7 @@ func (d *director) listen(sess adapters.Session, talk *conversation, drained cha
 			talk.provider = r.ProviderSessionID
 		}
 		if e.Type() == event.TypeInterrupt && d.run.Scenario.Components != nil {
-			d.calls.called[component.ToolAsk] = true
+			d.calls.called[adapters.ToolAskComponent] = true
 		}
 		talk.seq, d.turns = e.Seq, max(d.turns, e.Turn)
 		close(d.changed)

@@ -25,7 +25,7 @@ func TestReferenceAdapters(t *testing.T) {
 
 func subjects() (out []conformance.Subject) {
 	for _, a := range reference.All() {
-		out = append(out, conformance.Adapter(a.Capabilities().Runtime, a))
+		out = append(out, backend.Adapter(a.Capabilities().Runtime, a))
 	}
 	return out
 }

@@ -42,7 +42,7 @@ func judgeStoredComponents(t *conformance.Trial, f *conformance.Finding) {
 		}
 	}
 	for _, m := range stored.Messages {
-		component.EachBlock(m.Blocks, func(b *replay.Block) {
+		eachBlock(m.Blocks, func(b *replay.Block) {
 			switch {
 			case b.Kind == replay.KindComponent:
 				within = append(within, fmt.Sprintf("%s: %s on %s: %s", b.ID, b.Component.Name, b.Component.Surface, runindex.Canonical(b.Component.Props)))

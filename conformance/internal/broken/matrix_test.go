@@ -21,7 +21,7 @@ import (
 )
 
 func references() []conformance.Subject {
-	return []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
+	return []conformance.Subject{backend.Adapter("codex", codex.New()), backend.Adapter("claude", claude.New())}
 }
 
 // quick reports whether a few runs are enough, because the test looks for races or

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // a case of each fourth topic on each runtime, which are others for each adapter, and tries
 // faults in an eighth of them; `make matrix` runs all cases.
 func TestDifferent(t *testing.T) {
-	references := []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
+	references := []conformance.Subject{backend.Adapter("codex", codex.New()), backend.Adapter("claude", claude.New())}
 	ids, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
 		t.Fatal(err)

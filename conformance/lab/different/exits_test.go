@@ -38,7 +38,7 @@ func TestProcessExitsWhileAToolReplies(t *testing.T) {
 			rep, err := runner.Run(t.Context(), conformance.Config{
 				Corpus: fixtures.Embedded(), Checks: killed, Exhaustive: true, Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden},
 				Cases:    racesample.Sample([]string{"client/tool-answers", "client/two-tools-at-once", "component/asks-the-user", "hook/is-slow"}, 4),
-				Subjects: []conformance.Subject{a.Subject(conformance.Adapter("codex", codex.New())), a.Subject(conformance.Adapter("claude", claude.New()))},
+				Subjects: []conformance.Subject{a.Subject(backend.Adapter("codex", codex.New())), a.Subject(backend.Adapter("claude", claude.New()))},
 			})
 			NewWithT(t).Expect(err).NotTo(HaveOccurred())
 			NewWithT(t).Expect(rep.FaultRuns).To(BeNumerically(">", 100))

@@ -98,7 +98,7 @@ func passesAll(t *testing.T, adapter, scenario string) {
 	rep, err := runner.Run(t.Context(), conformance.Config{
 		Corpus: fixtures.Embedded(), Cases: []string{scenario}, Checks: backend.Checks(), Exhaustive: racesample.Whole(), Places: 1, Seed: 1,
 		Tiers:    []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden},
-		Subjects: []conformance.Subject{a.Subject(conformance.Adapter("codex", codex.New())), a.Subject(conformance.Adapter("claude", claude.New()))},
+		Subjects: []conformance.Subject{a.Subject(backend.Adapter("codex", codex.New())), a.Subject(backend.Adapter("claude", claude.New()))},
 	})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	NewWithT(t).Expect(judge(t, a, rep.Results)).To(BeNumerically(">", 50))
@@ -131,7 +131,7 @@ func mendedResults(t *testing.T, check, scenario, adapter string) []conformance.
 	a := different.All()[i]
 	rep, err := runner.Run(t.Context(), conformance.Config{
 		Corpus: fixtures.Embedded(), Cases: []string{scenario}, Checks: []*conformance.Check{named(t, check)}, KeepRuns: true,
-		Subjects: []conformance.Subject{a.Subject(conformance.Adapter("codex", codex.New())), a.Subject(conformance.Adapter("claude", claude.New()))},
+		Subjects: []conformance.Subject{a.Subject(backend.Adapter("codex", codex.New())), a.Subject(backend.Adapter("claude", claude.New()))},
 	})
 	if err != nil {
 		t.Fatal(err)

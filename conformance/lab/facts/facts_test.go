@@ -29,7 +29,7 @@ const page = "../../FACTS.md"
 
 // references returns the reference adapters by their runtime.
 func references() map[string]conformance.Subject {
-	return map[string]conformance.Subject{"codex": conformance.Adapter("codex", codex.New()), "claude": conformance.Adapter("claude", claude.New())}
+	return map[string]conformance.Subject{"codex": backend.Adapter("codex", codex.New()), "claude": backend.Adapter("claude", claude.New())}
 }
 
 // caseIDs returns the cases of the reference adapters, on the newest version of each

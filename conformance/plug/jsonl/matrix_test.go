@@ -167,7 +167,7 @@ func failedInGo(t *testing.T, a broken.Adapter) map[string][]attempt {
 		ids = append(ids, matrixVersion+id)
 	}
 	rep, err := runner.Run(t.Context(), conformance.Config{
-		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{a.Subject(conformance.Adapter("claude", claude.New()))}, Checks: cs, Cases: ids,
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{a.Subject(backend.Adapter("claude", claude.New()))}, Checks: cs, Cases: ids,
 		Tiers: []conformance.Tier{conformance.TierWitness}, Places: 1, Seed: 1, Workers: 2,
 	})
 	if err != nil {

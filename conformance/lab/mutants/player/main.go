@@ -95,7 +95,7 @@ func load() (*player, error) {
 		Checks: checks.All(), Places: 1, Seed: 1, RealTimeLimit: 20 * time.Second,
 	}}
 	for _, a := range reference.All() {
-		p.cfg.Subjects = append(p.cfg.Subjects, conformance.Adapter(a.Capabilities().Runtime, a))
+		p.cfg.Subjects = append(p.cfg.Subjects, backend.Adapter(a.Capabilities().Runtime, a))
 	}
 	ids, err := p.cfg.Corpus.CaseIDs()
 	for _, id := range ids {
