@@ -191,8 +191,17 @@ func dialectFlag(cmd *cobra.Command, dialect *string) {
 	}
 }
 
-// dialectNamed returns a built-in mapping, or the one in a file.
+// dialectNamed returns a built-in mapping, or the one in a file, with the strict checker of
+// its vocabulary.
 func dialectNamed(name string) (*mapping.Mapping, error) {
+	m, err := mappingNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	return backend.Strict(m), nil
+}
+
+func mappingNamed(name string) (*mapping.Mapping, error) {
 	if slices.Contains(mapping.Names(), name) {
 		return mapping.Builtin(name)
 	}
