@@ -17,6 +17,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
@@ -144,7 +145,7 @@ func mappedTo(t *testing.T, program, text string) *jsonl.Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Dialect = m
+	s.Dialect = backend.Strict(m)
 	return s
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
@@ -159,9 +160,9 @@ func (s *sidecarServer) open(w http.ResponseWriter, r *http.Request) {
 	if id := r.PathValue("id"); id != "" {
 		b.SessionID = id
 	}
-	subject := conformance.Adapter("claude", claude.New())
+	subject := backend.Adapter("claude", claude.New())
 	if s.runtime == "codex" {
-		subject = conformance.Adapter("codex", codex.New())
+		subject = backend.Adapter("codex", codex.New())
 	}
 	sess, err := subject.Open(context.WithoutCancel(r.Context()), conformance.Open{
 		SessionID: b.SessionID, Dir: b.Params.WorkingDir, Mode: modes[b.Params.PermissionMode], Resume: b.Provider, After: b.After, MCP: b.Params.MCPServers, Limits: b.limits(),
