@@ -136,7 +136,7 @@
 // events, or 20 for each line that the stand-in has played if that is more; 16 MiB, or 4 bytes for
 // each byte of those lines; and in real time 30 seconds after what the stand-in takes to play. One
 // line of a program, or message of a server, has at most 16 MiB (plug.MaxLine): the suite reads no
-// more of it, as it may have no end. The runtime may write longer ones, which no event repeats. A
+// more of it, as it may have no end. No event has to repeat a longer line of the runtime. A
 // subject that exceeds one ends the run, and turn.within-budget fails. Package perform
 // (budget.go) has the numbers.
 //

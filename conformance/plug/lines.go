@@ -7,8 +7,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/lines"
 )
 
-// MaxLine is the longest line of a program, or message of a server, in bytes. It is part of the budget of a
-// step, and as large as the bytes that a step may always emit. A fault may make a line of the
+// MaxLine is the longest line of a program, or message of a server, in bytes. It is part of the
+// budget of a step, and as large as the bytes that a step may always emit. A fault may make a line of the
 // runtime longer (65 MiB), but no event has to repeat such a line; the longest that an event may
 // repeat, in a notice, has 8 MiB.
 const MaxLine = 16 << 20
