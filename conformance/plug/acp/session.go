@@ -51,7 +51,7 @@ func newSession(s *Subject, p *plug.Process, o conformance.Open) *session {
 	x := &session{Session: plug.NewSession(&s.Program, o), requests: map[string]*request{}}
 	x.Process, x.Cancel = p, p.Kill
 	x.tools = map[acpsdk.ToolCallId]*tool{}
-	x.gate = newGate(x.watchReads(p.Stdout()), x.noticeGarbage)
+	x.gate = newGate(x.watchReads(p.Stdout()), x.noticeGarbage, func(b []byte) { _ = x.Fail(plug.TooLong("a line of stdout", b)) })
 	made := make(chan struct{})
 	x.conn = acpsdk.NewConnection(x.handle, x.watchWrites(p.Stdin()), &blockedReader{x.gate, made})
 	x.conn.SetLogger(slog.New(slog.DiscardHandler))

@@ -58,13 +58,13 @@ func (x *session) begun() { x.startOnce.Do(func() { close(x.started) }) }
 
 // read handles the messages until stdout ends.
 func (x *session) read(r io.Reader) {
-	in := lines.NewReader(r, 0)
+	in := plug.NewLines(r)
 	defer in.Release()
 	for {
 		line, err := in.Next()
 		if errors.Is(err, lines.ErrTooLong) {
-			_ = x.Fail(plug.Errorf("a line is longer than %d bytes", lines.MaxLength))
-			continue
+			_ = x.Fail(plug.TooLong("a line of stdout", line))
+			break
 		}
 		if err != nil {
 			break
