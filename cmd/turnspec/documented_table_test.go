@@ -357,6 +357,8 @@ var documentedTable = map[string]how{
 	"go test ./cmd/turnspec -run TestIndexCoverage -update":                 {notRun: writesTheClone},
 	"go test ./conformance/plug/jsonl -run TestTypes -update":               {notRun: writesTheClone},
 	"go test ./conformance/internal/broken -run TestBugs -update":           {notRun: writesTheClone},
+	"turnspec facts --sweep":                                                {notRun: "it takes minutes; conformance/lab/facts tests it with few cases"},
+	"turnspec facts --sweep --every 10":                                     {notRun: "it takes a minute; conformance/lab/facts tests it with few cases"},
 	"go test ./conformance/lab/facts -run TestFactsPage -update":            {notRun: writesTheClone},
 	"go test ./conformance/lab/drift -run TestKnownChangesAreFound -update": {notRun: writesTheClone},
 }
