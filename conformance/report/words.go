@@ -119,15 +119,38 @@ func Summary(d *Document, st Style) string {
 	line := strings.Join(parts, ", ")
 	if d.Selection.Level != "" {
 		line += fmt.Sprintf("\nlevel %s: %d checks, and recordings that show only what they judge, were left out", d.Selection.Level, d.Selection.ChecksLeftOut)
-		if run, rest, ok := strings.Cut(d.Selection.Command, " run"); ok {
-			line += "; all: " + run + " run --level full" + rest
-		}
+		line += d.wider("--level full")
 	}
 	if d.LeftOut.any() {
 		line += "\n" + st.Bad("not all was tried") + ": " + d.LeftOut.describe()
-		if run, rest, ok := strings.Cut(d.Selection.Command, " run"); ok {
-			line += "; all: " + run + " run --full" + rest
-		}
+		line += d.wider("--full")
 	}
 	return line
+}
+
+// maxChosen is how many cases and how many checks a command names that tries more of them.
+const maxChosen = 4
+
+// wider returns the command that tries more of the cases and checks that were chosen, after
+// "; all: "; "" if the run was no command.
+func (d *Document) wider(flag string) string {
+	run, rest, ok := strings.Cut(d.Selection.Command, " run")
+	if !ok {
+		return ""
+	}
+	out := "; all: " + run + " run " + flag
+	if cases := d.Selection.Cases; len(cases) <= maxChosen {
+		for _, glob := range cases {
+			if strings.ContainsAny(glob, "*?[") {
+				glob = singleQuoted(glob)
+			}
+			out += " --case " + glob
+		}
+	}
+	if ids := d.Selection.Checks; len(ids) <= maxChosen && d.Selection.Level == "" {
+		for _, id := range ids {
+			out += " --check " + id
+		}
+	}
+	return out + rest
 }
