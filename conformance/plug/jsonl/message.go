@@ -104,7 +104,7 @@ type command struct {
 	MaxRequests    int      `json:"max_requests,omitzero"`
 	MaxCost        float64  `json:"max_cost,omitzero"`
 	ExtraDirs      []string `json:"extra_dirs,omitempty"`
-	SettingSources []string `json:"setting_sources,omitempty"`
+	SettingSources []string `json:"setting_sources,omitzero"`
 
 	StreamToolInput bool `json:"stream_tool_input,omitzero"`
 

@@ -76,7 +76,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) error {
 		{o.MaxRequests > 0, plug.CanMaxRequests},
 		{o.MaxCost > 0, plug.CanMaxCost},
 		{len(o.ExtraDirs) > 0, plug.CanExtraDirs},
-		{len(o.SettingSources) > 0, plug.CanSettingSources},
+		{o.SettingSources != nil, plug.CanSettingSources},
 		{len(o.MCP) > 0, plug.CanMCP},
 		{o.Schema != nil, plug.CanSchema},
 		{o.Policy != nil, plug.CanPolicy},
