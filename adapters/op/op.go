@@ -1,4 +1,5 @@
-// Package op lists the optional operations of a session, one row each. The dispatch of a
+// Package op lists the optional operations of a session, one row each, and the options that it
+// is opened with, one field of Opening each. The dispatch of a
 // scenario's steps, the commands of programs over JSON lines, their schema and types, the
 // route of the server, what an adapter declares and the texts of refusals are derived from
 // the rows.
@@ -215,7 +216,7 @@ func (o *Op) Missing(c Call) string {
 	return ""
 }
 
-// Set holds the names of operations.
+// Set holds the names of abilities: of operations, and of options, as Option.Can has them.
 type Set []string
 
 // SetOf returns the set of the operations.
@@ -227,5 +228,11 @@ func SetOf(ops ...*Op) Set {
 	return out
 }
 
+// And returns the set with the abilities of options added.
+func (s Set) And(abilities ...string) Set { return append(slices.Clip(s), abilities...) }
+
 // Has reports whether the operation is in the set.
-func (s Set) Has(o *Op) bool { return slices.Contains(s, o.Name) }
+func (s Set) Has(o *Op) bool { return s.Names(o.Name) }
+
+// Names reports whether the ability is in the set.
+func (s Set) Names(ability string) bool { return slices.Contains(s, ability) }
