@@ -3,6 +3,7 @@ package reference_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -75,6 +76,14 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 			passed:  map[string]string{"claude": `{"lamp":{"type":"sse","url":"http://127.0.0.1:9/sse"}}`},
 			refused: []string{"codex", "codexexec", "pi"}, error: "mcp: ",
 		},
+		"checkpoints": {
+			option:  adapters.Options{Opening: op.Opening{Checkpoints: true}},
+			refused: []string{"codex", "codexexec", "pi", "opencode", "opencoderun", "acp", "chat"}, error: "checkpoints: ",
+		},
+		"judge": {
+			option:  adapters.Options{Judge: func(context.Context, adapters.Call) adapters.Verdict { return adapters.Verdict{} }},
+			refused: []string{"codexexec", "opencoderun"}, error: "judge: ",
+		},
 		"no sources": {
 			option: adapters.Options{Opening: op.Opening{SettingSources: []string{}}},
 			passed: map[string]string{"claude": "--setting-sources=\n"}, refused: []string{"codex", "codexexec", "pi", "opencode", "opencoderun", "acp", "chat"}, error: "setting sources: ",
@@ -102,6 +111,25 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 				g.Expect(argv).NotTo(BeEmpty())
 				g.Expect(strings.Join(argv, "\n") + "\n").To(ContainSubstring(x.passed[runtime]))
 			})
+		}
+	}
+}
+
+// TestDeclaredAbilitiesExist checks that each ability that a reference adapter declares is an
+// operation, or one that an option needs: a misspelled one would refuse the option.
+func TestDeclaredAbilitiesExist(t *testing.T) {
+	known := map[string]bool{}
+	for _, o := range op.All() {
+		known[o.Name] = true
+	}
+	for _, o := range op.Options(reflect.TypeFor[adapters.Options]()) {
+		known[o.Can] = true
+	}
+	for _, name := range reference.Names() {
+		for _, ability := range reference.Of(name).Capabilities().Can {
+			if !known[ability] {
+				t.Errorf("%s declares %q, which nothing needs", name, ability)
+			}
 		}
 	}
 }

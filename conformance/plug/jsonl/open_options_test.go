@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
@@ -76,5 +77,34 @@ func TestNoSettingSourcesAreNotTheDefault(t *testing.T) {
 		if _, err := openLine(t, "", o); errors.Is(err, adapters.ErrUnsupported) != (x.sources != nil) {
 			t.Errorf("%#v, undeclared: %v", x.sources, err)
 		}
+	}
+}
+
+// TestOptionsNeedAbilities checks which abilities make a program get an option.
+func TestOptionsNeedAbilities(t *testing.T) {
+	for name, x := range map[string]struct {
+		opening op.Opening
+		can     string
+		line    string // part of the line, or "" if the open is refused
+	}{
+		"input in pieces":           {op.Opening{StreamToolInput: true}, `"stream_tool_input"`, `"stream_tool_input":true`},
+		"input in pieces, dropped":  {op.Opening{StreamToolInput: true}, ``, `"open"`},
+		"a fork at a turn":          {op.Opening{Resume: "r", Fork: true, At: "t"}, `"fork"`, `"at":"t"`},
+		"a fork without resume":     {op.Opening{Resume: "r", Fork: true}, `"resume"`, ``},
+		"checkpoints":               {op.Opening{Checkpoints: true}, `"rewind"`, `"checkpoints":true`},
+		"unarchive":                 {op.Opening{Resume: "r", Unarchive: true}, `"resume","archive"`, `"unarchive":true`},
+		"unarchive without archive": {op.Opening{Resume: "r", Unarchive: true}, `"resume"`, ``},
+		"other instructions":        {op.Opening{Instructions: "i", ReplaceInstructions: true}, `"instructions"`, `"replace_instructions":true`},
+		"a mode and a model":        {op.Opening{Mode: "plan", Model: "m"}, ``, `"mode":"plan","model":"m"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			line, err := openLine(t, x.can, conformance.Open{Opening: x.opening})
+			if errors.Is(err, adapters.ErrUnsupported) != (x.line == "") || err != nil && x.line != "" || !strings.Contains(line, x.line) {
+				t.Errorf("%s, %v", line, err)
+			}
+			if strings.Contains(line, "stream_tool_input") && x.can == "" {
+				t.Errorf("the program gets an option that it does not declare: %s", line)
+			}
+		})
 	}
 }
