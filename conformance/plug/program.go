@@ -196,9 +196,9 @@ type MCPServer struct {
 	Env     map[string]string `json:"env,omitempty"`
 
 	// Of a server that runs already:
-	Type    string            `json:"type,omitempty" of:"http sse" doc:"Of a server that runs already."`
-	URL     string            `json:"url,omitempty" doc:"Its address, in place of command."`
-	Headers map[string]string `json:"headers,omitempty" doc:"Sent with each request to it."`
+	Type    string            `doc:"Of a server that runs already."    json:"type,omitempty"    of:"http sse"`
+	URL     string            `doc:"Its address, in place of command." json:"url,omitempty"`
+	Headers map[string]string `doc:"Sent with each request to it."     json:"headers,omitempty"`
 }
 
 // MCPServers returns the MCP servers of an opening.

@@ -15,7 +15,7 @@ import (
 type clientTool struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description,omitempty"`
-	Schema      jsontext.Value `json:"schema,omitzero" doc:"The JSON schema of its input."`
+	Schema      jsontext.Value `doc:"The JSON schema of its input." json:"schema,omitzero"`
 	ReadOnly    bool           `json:"read_only,omitzero"`
 }
 

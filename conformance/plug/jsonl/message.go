@@ -111,15 +111,15 @@ type openCommand struct {
 	ID int    `json:"id"`
 	Do string `json:"do"`
 	op.Opening
-	After      *position        `json:"after,omitempty" with:"resume" doc:"Where the stream of a resumed session left off: continue to count seq and turn."`
-	MCP        []plug.MCPServer `json:"mcp,omitempty" can:"mcp" doc:"MCP servers for the runtime to start, with name, command, args and env; one that runs already has name, type, url and headers."`
-	Questions  bool             `json:"questions,omitzero" with:"mcp" doc:"The MCP servers may ask the user: emit interrupt."`
-	Schema     jsontext.Value   `json:"schema,omitzero" can:"schema" doc:"A JSON Schema of the final answer."`
-	Policy     jsontext.Value   `json:"policy,omitzero" can:"policy" of:"object" doc:"The tool policy, in the form of adapters/backend/policy: answer the runtime's requests by it, and enforce it for calls that the runtime does not ask about."`
-	Limits     *plug.Limits     `json:"limits,omitempty" can:"limits" doc:"How long the program waits in this session, in milliseconds. Only where a case needs it."`
-	Tools      []clientTool     `json:"tools,omitempty" can:"tools" doc:"Tools of the client, which the program offers to the runtime. A call of one is a line call."`
-	Hooks      []clientHook     `json:"hooks,omitempty" can:"hooks" doc:"Hooks of the client, by the runtime's own names. A call names one by its index."`
-	Components jsontext.Value   `json:"components,omitzero" can:"components" doc:"What the agent may show, in the form of adapters/backend/component. The program offers the tools for it."`
+	After      *position        `doc:"Where the stream of a resumed session left off: continue to count seq and turn." json:"after,omitempty"                                                                                                                                            with:"resume"`
+	MCP        []plug.MCPServer `can:"mcp"                                                                             doc:"MCP servers for the runtime to start, with name, command, args and env; one that runs already has name, type, url and headers."                              json:"mcp,omitempty"`
+	Questions  bool             `doc:"The MCP servers may ask the user: emit interrupt."                               json:"questions,omitzero"                                                                                                                                         with:"mcp"`
+	Schema     jsontext.Value   `can:"schema"                                                                          doc:"A JSON Schema of the final answer."                                                                                                                          json:"schema,omitzero"`
+	Policy     jsontext.Value   `can:"policy"                                                                          doc:"The tool policy, in the form of adapters/backend/policy: answer the runtime's requests by it, and enforce it for calls that the runtime does not ask about." json:"policy,omitzero"     of:"object"`
+	Limits     *plug.Limits     `can:"limits"                                                                          doc:"How long the program waits in this session, in milliseconds. Only where a case needs it."                                                                    json:"limits,omitempty"`
+	Tools      []clientTool     `can:"tools"                                                                           doc:"Tools of the client, which the program offers to the runtime. A call of one is a line call."                                                                 json:"tools,omitempty"`
+	Hooks      []clientHook     `can:"hooks"                                                                           doc:"Hooks of the client, by the runtime's own names. A call names one by its index."                                                                             json:"hooks,omitempty"`
+	Components jsontext.Value   `can:"components"                                                                      doc:"What the agent may show, in the form of adapters/backend/component. The program offers the tools for it."                                                    json:"components,omitzero"`
 }
 
 // line is a command that is written to a program and gets a reply.
@@ -148,6 +148,6 @@ func (c *command) String() string {
 }
 
 type position struct {
-	Seq  int64 `json:"seq" min:"0"`
+	Seq  int64 `json:"seq"  min:"0"`
 	Turn int   `json:"turn" min:"0"`
 }
