@@ -7,7 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -16,14 +16,14 @@ import (
 // none may rely on what another one has read of a run.
 func TestEachCheckAlone(t *testing.T) {
 	for runtime, id := range map[string]string{"claude": "claude/2.1.329/session/fork-with-tools", "codex": "codex/0.169.0/session/fork-with-tools"} {
-		subject := conformance.Adapter(runtime, reference.Of(runtime))
-		for _, c := range checks.All() {
+		subject := backend.Adapter(runtime, reference.Of(runtime))
+		for _, c := range backend.Checks() {
 			t.Run(runtime+" "+c.ID, func(t *testing.T) {
 				t.Parallel()
 				g := NewWithT(t)
 				rep, err := runner.Run(t.Context(), conformance.Config{
 					Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{subject}, Checks: []*conformance.Check{c},
-					Cases: []string{id}, Places: 1, Seed: 1, Reference: true,
+					Cases: []string{id}, Places: 1, Seed: 1,
 				})
 				g.Expect(err).NotTo(HaveOccurred())
 				for _, r := range rep.Results {
@@ -50,11 +50,11 @@ func TestFaultsAtCertainPlaces(t *testing.T) {
 		t.Run(x.id, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			check, err := checks.Named(x.check)
+			check, err := backend.Named(x.check)
 			g.Expect(err).NotTo(HaveOccurred())
 			rep, err := runner.Run(t.Context(), conformance.Config{
-				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter(x.runtime, reference.Of(x.runtime))},
-				Checks: check, Cases: []string{x.id}, Faults: []conformance.FaultAt{x.fault}, Exhaustive: true, Reference: true,
+				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{backend.Adapter(x.runtime, reference.Of(x.runtime))},
+				Checks: check, Cases: []string{x.id}, Faults: []conformance.FaultAt{x.fault}, Exhaustive: true,
 			})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(rep.FaultRuns).NotTo(BeZero())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -97,6 +98,13 @@ type Check struct {
 	// that writes nothing more, by what the subject does when it is closed. Other
 	// checks judge that only if the subject takes limits that make it give up soon.
 	WithoutWaiting bool
+	// JudgesTranscript is set if the check also judges the events that a subject derives
+	// from the lines of a case that no client can perform. Other checks are not
+	// expressible there.
+	JudgesTranscript bool
+	// Observer makes something of the events of each run while they arrive, for Judge and
+	// JudgeFault; nil: Run.Events suffices. Checks with the same observer share the result.
+	Observer *Observer
 	// Judge judges the plain run and the one with alternate steps; nil: only runs with
 	// a fault are judged.
 	Judge func(t *Trial, f *Finding)
@@ -107,6 +115,23 @@ type Check struct {
 
 // HasID reports whether id is the check's id or one of its aliases.
 func (c *Check) HasID(id string) bool { return c.ID == id || slices.Contains(c.Aliases, id) }
+
+// An Observer makes something of the events of a run while they arrive, as a client does
+// that shows them at once. Run.Events holds the same events, but a subject may change the
+// data of an event after it emitted it. Observers run in virtual time only.
+type Observer struct {
+	// Observe returns the observation of one run, which has not begun.
+	Observe func() Observation
+}
+
+// An Observation receives the events of one run.
+type Observation interface {
+	// Add is called with each event when it arrives, by one goroutine at a time.
+	Add(e event.Event)
+	// Result returns what Run.Observed holds for the observer. It is called once, after the
+	// run. An error means that the harness failed, not the subject.
+	Result() (any, error)
+}
 
 // Trial holds the runs that a check judged.
 type Trial struct {

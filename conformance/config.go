@@ -15,13 +15,7 @@ type Config struct {
 	Subjects []Subject
 	Checks   []*Check
 	Cases    []string // globs over case ids; none: all
-	Tiers    []Tier   // none: witness and timing, and golden if Golden is set
-	// Reference is set if the subjects are the reference adapters. The checks of the
-	// tier golden then test package replay with the events of the runs: a defect there
-	// must not fail other adapters.
-	Reference bool
-	// Golden implies Reference and compares the subjects with the golden files too.
-	Golden bool
+	Tiers    []Tier   // none: witness and timing, and golden if a check is of that tier
 	// Places is how often each fault is tried in each situation of a version of a runtime,
 	// such as while a tool runs; 0: once. A run of fewer than a hundred cases of a subject
 	// tries each fault at so many places of each case instead. Seed picks cases and places.
@@ -34,10 +28,6 @@ type Config struct {
 	// all that the checks want, in real time on a sample of the cases.
 	Faults  []FaultAt
 	Workers int // cases that run at the same time; 0: one
-	// EveryCheck fails the run if a check gives no verdict on any case. Only a corpus
-	// with cases of all runtimes can meet it: no case of Claude shows what Codex alone
-	// can do. A run of some cases, or of a shard, ignores it.
-	EveryCheck bool
 	// FailOnFlaky makes flaky verdicts fail the run. Only runs in real time have any.
 	FailOnFlaky bool
 	// SingleTry keeps failures in real time from being tried a second time, so that no
@@ -65,6 +55,9 @@ type Config struct {
 	// RealTimeLimit is how long, in real time, a replay in virtual time may take; 0: two
 	// minutes. It takes milliseconds, unless the subject spins.
 	RealTimeLimit time.Duration
+	// DrawChat draws the chat of a run in HTML reports; nil: they show the events without
+	// a chat.
+	DrawChat func(*Run) []Bubble
 	// Timing is called after each run of a case; nil: for none. It must be safe for
 	// concurrent use.
 	Timing func(Timing)
@@ -82,8 +75,9 @@ type Report struct {
 	Results   []Result
 	Cases     int
 	FaultRuns int // runs with a fault: one for each case, operator and place
-	// Missing are the checks that gave no verdict on any case although
-	// Config.EveryCheck is set. One of them fails the suite.
+	// Missing are the checks that should give a verdict on some case of the run and gave
+	// none. The caller of the run sets it, because only the caller knows what its corpus
+	// shows. One of them fails the suite.
 	Missing       []*Check
 	KnownFailures []KnownFailureUse
 	Shard         Shard

@@ -106,8 +106,7 @@
 //
 // A suite fails if a check with severity MUST fails, is not testable, ends in a harness
 // error, or is flaky and Config.FailOnFlaky is set. A SHOULD only warns. A suite also
-// fails if no check gave a verdict, and, if Config.EveryCheck is set, if one check gave
-// none (Report.Missing).
+// fails if no check gave a verdict, and if Report.Missing names one that gave none.
 //
 // # Known failures and shards
 //

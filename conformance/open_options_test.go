@@ -32,11 +32,23 @@ func (a opener) Open(_ context.Context, o adapters.Options) (adapters.Session, e
 func openAdapter(t *testing.T, c adapters.Capabilities, o conformance.Open) (adapters.Options, error) {
 	t.Helper()
 	var opened adapters.Options
-	_, err := conformance.Adapter("a", opener{c, &opened}).Open(t.Context(), o)
+	_, err := conformance.Adapter("a", opener{c, &opened}, conformance.WithComponents(wrapAdapter)).Open(t.Context(), o)
 	if errors.Is(err, errOpened) {
 		return opened, nil
 	}
 	return opened, err
+}
+
+// wrapAdapter stands for the wrapper that offers the tools for components.
+func wrapAdapter(a adapters.Adapter, _ jsontext.Value) (adapters.Adapter, error) {
+	return wrapped{a}, nil
+}
+
+type wrapped struct{ adapters.Adapter }
+
+func (w wrapped) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	o.Tools = append(o.Tools, adapters.Tool{Name: adapters.ToolShowComponent})
+	return w.Adapter.Open(ctx, o)
 }
 
 // TestAdapterRefusesWhatItDoesNotDeclare checks that an option reaches an adapter that declares
@@ -109,7 +121,7 @@ func TestModeOfAdapter(t *testing.T) {
 // TestComponentsAreTools checks that an adapter gets the tools for components.
 func TestComponentsAreTools(t *testing.T) {
 	o, err := openAdapter(t, adapters.Capabilities{Runtime: "claude", Can: op.Set{"tools"}}, conformance.Open{Components: jsontext.Value(`{"surfaces":["chat"],"components":[]}`)})
-	if err != nil || !slices.ContainsFunc(o.Tools, func(tool adapters.Tool) bool { return tool.Call != nil }) {
+	if err != nil || !slices.ContainsFunc(o.Tools, func(tool adapters.Tool) bool { return tool.Name == adapters.ToolShowComponent }) {
 		t.Errorf("the tools are %v: %v", o.Tools, err)
 	}
 }

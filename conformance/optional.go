@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -11,6 +13,13 @@ import (
 // Declarer is a Subject that declares what it can do.
 type Declarer interface {
 	Capabilities() adapters.Capabilities
+}
+
+// PolicyReader is a Subject that takes a tool policy as a function, Open.Judge.
+type PolicyReader interface {
+	// ReadPolicy returns the Judge of a policy, which is Open.Policy; nil: the subject takes
+	// none.
+	ReadPolicy(policy jsontext.Value) (adapters.Judge, error)
 }
 
 // External is a Subject in a separate process, which virtual time does not affect. It

@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fakes/standin"
@@ -42,12 +41,15 @@ type Run struct {
 	Witness  []fixtures.Request
 
 	Events        []Event
-	Live          *replay.Chat // the chat, reduced as the events arrived; nil if no check of the golden tier is applied, or the run did not finish
 	Steps         []StepResult
 	StepsAfterEnd []StepResult // steps on a session that had ended: by itself, or by Close
 	Opens         []OpenResult
 	ToolCalls     []ToolCall    // the calls that reached the client's tools
 	BlockedCalls  []BlockedCall // calls of its tools and hooks whose answer waited for something
+
+	// Observed holds what the observers of the checks made of the events as they arrived,
+	// in virtual time; nil if no check has one, or if the run did not finish.
+	Observed map[*Observer]any
 
 	Declared *adapters.Capabilities // nil: the subject declares nothing
 	// EventSupport reports whether the subject's events hold an event type or a
@@ -121,10 +123,10 @@ type index struct {
 	derived   map[reflect.Type]any // see Derive
 }
 
-// WithEvents returns a copy of the run with other events. It has no live chat.
+// WithEvents returns a copy of the run with other events. Nothing was observed of them.
 func (r *Run) WithEvents(events []Event) *Run {
 	out := *r
-	out.Events, out.Live, out.index = events, nil, index{}
+	out.Events, out.Observed, out.index = events, nil, index{}
 	return &out
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/backend/component"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
@@ -42,7 +41,8 @@ type Open struct {
 	After  event.Position // where the stream of a resumed session left off
 
 	// Policy is the tool policy of the session, in the form of package
-	// adapters/backend/policy. Judge is the same policy, for subjects that take a function.
+	// adapters/backend/policy. Judge is the same policy, for a subject that takes a
+	// function: see PolicyReader.
 	Policy jsontext.Value `can:"policy"`
 	Judge  adapters.Judge
 
@@ -56,18 +56,52 @@ type Open struct {
 	Hooks     []adapters.Hook      `can:"hooks"`  // hooks of the client
 	Schema    jsontext.Value       `can:"schema"` // a JSON schema of the final answer
 
-	// Components are what the agent may show: a component.Definition. The subject
-	// offers the tools for it (package component has their names) and emits events for
-	// what is shown.
+	// Components are what the agent may show: a Definition of package
+	// adapters/backend/component. The subject offers the tools for it, such as
+	// adapters.ToolShowComponent, and emits events for what is shown.
 	Components jsontext.Value `can:"components"`
 }
 
-// Adapter makes a Subject of an adapter.
-func Adapter(name string, a adapters.Adapter) Subject { return &adapterSubject{name, a} }
+// Adapter makes a Subject of an adapter. What an adapter gets from the program around it,
+// the options add; without them the scenarios that need it are not expressible.
+func Adapter(name string, a adapters.Adapter, options ...AdapterOption) Subject {
+	s := &adapterSubject{name: name, adapter: a}
+	for _, o := range options {
+		o(s)
+	}
+	return s
+}
+
+// AdapterOption is an option of Adapter.
+type AdapterOption func(*adapterSubject)
+
+// WithPolicies lets the adapter perform scenarios with a tool policy. read returns the
+// Judge of a policy in the form of package adapters/backend/policy, whose ReadJudge it may
+// be.
+func WithPolicies(read func(policy jsontext.Value) (adapters.Judge, error)) AdapterOption {
+	return func(s *adapterSubject) { s.readPolicy = read }
+}
+
+// WithComponents lets the adapter perform scenarios with components, if it has client
+// tools. wrap returns an adapter that offers the tools for them to its agents; Wrap of
+// package adapters/backend/component does.
+func WithComponents(wrap func(a adapters.Adapter, definition jsontext.Value) (adapters.Adapter, error)) AdapterOption {
+	return func(s *adapterSubject) { s.wrapComponents = wrap }
+}
 
 type adapterSubject struct {
-	name    string
-	adapter adapters.Adapter
+	name           string
+	adapter        adapters.Adapter
+	readPolicy     func(jsontext.Value) (adapters.Judge, error)
+	wrapComponents func(adapters.Adapter, jsontext.Value) (adapters.Adapter, error)
+}
+
+// ReadPolicy implements PolicyReader.
+func (s *adapterSubject) ReadPolicy(policy jsontext.Value) (adapters.Judge, error) {
+	if s.readPolicy == nil {
+		return nil, nil
+	}
+	return s.readPolicy(policy)
 }
 
 func (s *adapterSubject) Name() string    { return s.name }
@@ -86,16 +120,18 @@ func (s *adapterSubject) Open(ctx context.Context, o Open) (adapters.Session, er
 	}
 	options.Mode = o.mode(c.Runtime)
 	op.DropSoft(&options, c.Can)
-	if err := c.Refuse(options); err != nil {
+	switch err := c.Refuse(options); {
+	case err != nil:
 		return nil, err
+	case o.Policy != nil && o.Judge == nil, o.Components != nil && (s.wrapComponents == nil || !c.Can.Names("tools")):
+		return nil, adapters.ErrUnsupported
 	}
 	adapter := s.adapter
 	if o.Components != nil {
-		registry, err := component.Parse(o.Components)
-		if err != nil {
+		var err error
+		if adapter, err = s.wrapComponents(adapter, o.Components); err != nil {
 			return nil, err
 		}
-		adapter = component.Adapter(adapter, registry) // it refuses an adapter without tools
 	}
 	return adapter.Open(ctx, options)
 }

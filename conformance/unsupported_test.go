@@ -9,6 +9,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
@@ -85,7 +86,7 @@ func TestUnsupported(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
-			for _, s := range []conformance.Subject{conformance.Adapter("claude", claude.New()), conformance.Adapter("codex", codex.New())} {
+			for _, s := range []conformance.Subject{backend.Adapter("claude", claude.New()), backend.Adapter("codex", codex.New())} {
 				judgeLimited(t, x.lacks(s), x.cases)
 			}
 		})

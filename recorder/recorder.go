@@ -155,7 +155,7 @@ func perform(ctx context.Context, o Options, rt runtimes.Runtime, run func(conte
 	}
 	err = run(ctx, drive.Options{
 		Scenario: o.Scenario, Runtime: client, Version: rt.Version, Binary: rt.Binary,
-		Env: rooms.Env(rt.Path...), Work: rooms.Work, Model: modelServer{srv}, Launcher: o.Launcher,
+		Env: rooms.Env(rt.Path...), Work: rooms.Work, Model: srv, Launcher: o.Launcher,
 		Deadline: o.Deadline,
 		Tee:      func(l fixtures.WireLine) { c.Wire = append(c.Wire, l) },
 	})
@@ -172,14 +172,6 @@ func perform(ctx context.Context, o Options, rt runtimes.Runtime, run func(conte
 		return nil, err
 	}
 	return c, redactor.Case(c)
-}
-
-// modelServer implements drive.Model.
-type modelServer struct{ *model.Server }
-
-func (s modelServer) Holding(hold string) (text, think string, ok bool) {
-	sent, ok := s.Server.Holding(hold)
-	return sent.Text, sent.Think, ok
 }
 
 // factsOf returns the names of this machine and of the recording's folders.

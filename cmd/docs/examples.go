@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/defects"
 	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/conformance/runner"
@@ -76,8 +77,8 @@ func fail(ctx context.Context, c *conformance.Check, defect, id string) (string,
 		return "", fmt.Errorf("%s: there is no adapter for %s", id, runtime)
 	}
 	rep, err := runner.Run(ctx, conformance.Config{
-		Corpus: fixtures.Embedded(), Checks: []*conformance.Check{c}, Cases: []string{id}, Places: 1, Seed: 1, Reference: true,
-		Subjects: []conformance.Subject{d.Subject(conformance.Adapter(runtime, a))},
+		Corpus: fixtures.Embedded(), Checks: []*conformance.Check{c}, Cases: []string{id}, Places: 1, Seed: 1,
+		Subjects: []conformance.Subject{d.Subject(backend.Adapter(runtime, a))},
 	})
 	failed := func(r conformance.Result) bool { return r.Verdict == conformance.Fail }
 	if err != nil || !slices.ContainsFunc(rep.Results, failed) {

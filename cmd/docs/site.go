@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/live"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // source is where files of the repository that are no pages are shown.
@@ -32,7 +32,7 @@ type site struct {
 
 // everyCheck returns all checks, also those of the golden and live tiers.
 func everyCheck() []*conformance.Check {
-	return append(append(checks.All(), judge.GoldenChecks()...), live.Checks()...)
+	return append(backend.WithGoldens(fixtures.Embedded()), live.Checks()...)
 }
 
 func newSite(repository fs.FS) *site {

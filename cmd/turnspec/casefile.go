@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/backend/golden"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
@@ -56,7 +56,7 @@ func (f *runFlags) chooseFile(cmd *cobra.Command) (remove func(), err error) {
 	}
 	f.caseFile = file
 	f.corpus, f.cases, f.noGolden = one.dir, []string{one.id}, !one.golden
-	if f.noGolden && slices.ContainsFunc(f.checks, func(name string) bool { return among(name, judge.GoldenChecks()) }) {
+	if f.noGolden && slices.ContainsFunc(f.checks, func(name string) bool { return among(name, golden.Checks(base)) }) {
 		one.remove()
 		return nil, fmt.Errorf("%s has no golden beside it: `turnspec update %s` writes it", file, file)
 	}

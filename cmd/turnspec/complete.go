@@ -4,13 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/turnspec/turnspec/conformance/judge"
-
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/live"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
@@ -40,7 +38,7 @@ func completeFlag(cmd *cobra.Command, flag string, all func() []string) {
 
 // everyCheck returns all checks, also those of the golden and live tiers.
 func everyCheck() []*conformance.Check {
-	return slices.Concat(checks.All(), judge.GoldenChecks(), live.Checks())
+	return append(backend.WithGoldens(fixtures.Embedded()), live.Checks()...)
 }
 
 func checkIDs() []string {

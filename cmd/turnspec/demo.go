@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/defects"
 	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/fixtures"
@@ -41,7 +41,7 @@ the reference with one defect. Its exit code is 0.`,
 			if err != nil {
 				return err
 			}
-			judges, err := checks.Named("text")
+			judges, err := backend.Named("text")
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ the reference with one defect. Its exit code is 0.`,
 			rep, err := runner.Run(ctx, conformance.Config{
 				Corpus: fixtures.Embedded(), Checks: judges, Cases: fixtures.Newest(ids), Places: 1,
 				Subjects: []conformance.Subject{refs[0], defect.Subject(refs[0])},
-				Tiers:    []conformance.Tier{conformance.TierWitness, conformance.TierGolden}, Reference: true,
+				Tiers:    []conformance.Tier{conformance.TierWitness, conformance.TierGolden},
 			})
 			if err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/lab/defects"
 	"github.com/turnspec/turnspec/conformance/perform"
@@ -37,7 +38,7 @@ func explainCmd() *cobra.Command {
 				}
 			}
 			var judges []string // of a former id, or of a rule that others cover
-			for _, c := range checks.All() {
+			for _, c := range backend.Checks() {
 				if c.HasID(args[0]) {
 					judges = append(judges, c.ID)
 				}

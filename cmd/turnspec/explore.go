@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/explore"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder/isolate"
@@ -161,12 +162,12 @@ func (f *exploreFlags) config() (*explore.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, _, err := named(f.run.checks)
+	chosen, err := named(backend.Checks(), f.run.checks)
 	if err != nil {
 		return nil, err
 	}
 	return &explore.Config{
-		Runtime: rt, Corpus: fixtures.Embedded(), Subject: subjects[0], Reference: !f.run.external(), Checks: chosen,
+		Runtime: rt, Corpus: fixtures.Embedded(), Subject: subjects[0], Checks: chosen,
 		Dir: f.dir, Seed: f.seed, Count: f.count, For: f.limit, Command: subject.subjectCommand,
 	}, nil
 }

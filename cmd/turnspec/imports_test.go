@@ -61,6 +61,19 @@ var benchOnly = []string{"github.com/HdrHistogram/", "golang.org/x/perf/", "gith
 // testOnly lists libraries with which tests compare.
 var testOnly = []string{"github.com/zricethezav/gitleaks/", "github.com/owenrumney/go-sarif/"}
 
+// The parts of the module that others than the suite's core are: what builds upon the
+// events of adapters, with the tests that it has in the suite, and what only this project
+// measures and explores with.
+var (
+	backEnd    = []string{"adapters/backend", "conformance/backend"}
+	laboratory = []string{"conformance/lab", "fakes/model", "recorder"}
+)
+
+// ofCore reports whether a package is of the suite's core.
+func ofCore(importPath string) bool {
+	return under(importPath, "conformance", "fakes", "fixtures") && !under(importPath, backEnd...) && !under(importPath, laboratory...)
+}
+
 // forbidden returns why a package of the module must not depend on another, or "".
 func forbidden(from, to string) string {
 	switch {
@@ -101,6 +114,14 @@ func forbidden(from, to string) string {
 		return "adapters import nothing of the other folders"
 	case under(to, "adapters/op"):
 		return ""
+	case ofCore(from) && under(to, backEnd...):
+		return "the suite's core judges strangers, who need no back end: conformance/backend joins the two"
+	case ofCore(from) && under(to, laboratory...):
+		return "the suite's core imports no laboratory"
+	case under(from, "conformance/backend") && under(to, laboratory...):
+		return "the back end imports no laboratory"
+	case under(from, "adapters") && !under(from, backEnd...) && under(to, backEnd...):
+		return "an adapter needs no back end"
 	case under(from, "fixtures"):
 		return "fixtures import nothing of the module"
 	case under(from, "fakes") && !under(to, "fakes", "fixtures", "adapters/proc", "adapters/lines", "adapters/httplines", "adapters/event"):
@@ -140,7 +161,7 @@ func TestImportsGoOneWay(t *testing.T) {
 
 // maxModules is how many modules `go mod tidy` may add for a test of an adapter, which
 // imports the suite and the corpus.
-const maxModules = 12
+const maxModules = 8
 
 func TestFewModulesComeWithTheSuite(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", module+"conformance/suite", module+"fixtures")
@@ -194,7 +215,25 @@ func TestTheRulesForbid(t *testing.T) {
 		{"conformance/checks", "recorder/internal/drive", true},
 		{"conformance/lab/live", "recorder/internal/drive", false},
 		{"conformance/lab/drift", "recorder/schema", false},
-		{"conformance/report", "adapters/backend/replay", false},
+		{"conformance/report", "adapters/event", false},
+		{"conformance/report", "adapters/backend/replay", true},
+		{"conformance/checks/policy", "adapters/backend/policy", true},
+		{"conformance/suite", "adapters/backend/component", true},
+		{"conformance/suite", "conformance/backend", true},
+		{"conformance/perform", "fakes/model", true},
+		{"conformance/suite", "conformance/lab/live", true},
+		{"conformance/suite", "conformance/checks", false},
+		{"fakes/standin", "fakes/model", true},
+		{"fakes/model", "fakes/mcp", false},
+		{"conformance/backend", "conformance/checks", false},
+		{"conformance/backend/golden", "adapters/backend/replay", false},
+		{"conformance/backend", "conformance/lab/defects", true},
+		{"conformance/lab/defects", "conformance/backend", false},
+		{"conformance/lab/live", "fakes/model", false},
+		{"adapters/codex", "adapters/backend/policy", true},
+		{"adapters/internal/session", "adapters/backend/eventlog", true},
+		{"adapters/backend/sidecar", "adapters/backend/replay", false},
+		{"adapters/backend/sidecar", "adapters/reference", false},
 		{"conformance", "cmd/turnspec", true},
 		{"conformance", "conformance/lab/bench", true},
 		{"conformance/lab/bench", "conformance", false},

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/facts"
 	"github.com/turnspec/turnspec/fixtures"
 	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
@@ -114,7 +114,7 @@ func listChecks() (rows []checkRow, table [][]string) {
 // listFacts lists the types of events and the fields of their JSON form, with the
 // checks that judge them.
 func listFacts() (rows []facts.Fact, table [][]string) {
-	rows = facts.All(checks.All())
+	rows = facts.All(backend.Checks())
 	for _, f := range rows {
 		judged := strings.Join(f.Checks, " ")
 		switch {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/runner"
 
 	"github.com/spf13/cobra"
@@ -297,7 +298,9 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	case slices.Contains(cfg.Tiers, conformance.TierLive):
 		rep, err = runLive(ctx, cmd.ErrOrStderr(), cfg, f.version())
 	default:
-		rep, err = runner.Run(ctx, cfg)
+		if rep, err = runner.Run(ctx, cfg); err == nil && f.everyCheck(cfg) && !cfg.Shard.Partial() {
+			rep.Missing = judge.Missing(rep.Results)
+		}
 	}
 	endBeat()
 	if lines != nil {
@@ -361,10 +364,21 @@ func (f runFlags) showUnconnected(cmd *cobra.Command, cfg conformance.Config, te
 	return exitError(exitUsage)
 }
 
+// everyCheck reports whether a check that gives no verdict on any case fails the run. Only
+// a run of the whole corpus on all reference adapters can meet that: no case of Claude
+// shows what Codex alone can do.
+func (f runFlags) everyCheck(cfg conformance.Config) bool {
+	return !f.external() && f.runtime == "" && f.corpus == "" && len(cfg.Cases) == 0
+}
+
 // about describes the run, for the report. Only a report contains the corpus's checksum, so
 // a run without one does not read the whole corpus, nor one that was interrupted.
 func (f runFlags) about(cmd *cobra.Command, cfg conformance.Config) (a report.About, err error) {
-	a = report.About{Turnspec: buildVersion(), Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now(), Declare: report.Declarations(cfg)}
+	a = report.About{Turnspec: buildVersion(), Runs: cfg.KeepRuns, Selection: report.Select(cfg), At: time.Now(), DrawChat: cfg.DrawChat}
+	a.Selection.EveryCheck = f.everyCheck(cfg)
+	if f.external() {
+		a.Declare = report.Declarations(cfg)
+	}
 	a.Selection.Command = rerun(cmd)
 	if f.level != checks.LevelFull {
 		a.Selection.Level, a.Selection.ChecksLeftOut = f.level, len(checks.All())-len(cfg.Checks)

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/turnspec/turnspec/conformance/judge"
-
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
+	"github.com/turnspec/turnspec/conformance/backend/chats"
 	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/conformance/lab/live"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -50,7 +49,11 @@ func (f runFlags) config() (conformance.Config, error) {
 	if onReal && len(cfg.Tiers) > 1 {
 		return cfg, errors.New("--tier live cannot be combined with other tiers")
 	}
-	if cfg.Checks, cfg.Golden, err = named(f.checks); err != nil {
+	all := backend.Checks()
+	if !f.external() && !f.noGolden {
+		all = backend.WithGoldens(cfg.Corpus)
+	}
+	if cfg.Checks, err = named(all, f.checks); err != nil {
 		return cfg, err
 	}
 	if f.level != "" && f.level != checks.LevelFull {
@@ -58,6 +61,7 @@ func (f runFlags) config() (conformance.Config, error) {
 			return cfg, err
 		}
 	}
+	cfg.DrawChat = chats.Bubbles
 	if v := f.version(); v != "" && !onReal {
 		versions, err := versionsOf(cfg.Corpus, f.name())
 		if err != nil {
@@ -107,11 +111,6 @@ func (f runFlags) config() (conformance.Config, error) {
 	if f.external() && !f.full && !f.exhaustive {
 		cfg.TimeBudget = f.budget
 	}
-	cfg.Reference = !f.external()
-	cfg.EveryCheck = cfg.Reference && f.runtime == "" && f.corpus == ""
-	if f.external() || f.noGolden {
-		cfg.Golden = false
-	}
 	if f.external() || slices.Contains(cfg.Tiers, conformance.TierProcess) {
 		cfg.Workers *= processesPerCPU
 	}
@@ -127,7 +126,7 @@ func (f *runFlags) restrict(cfg *conformance.Config) error {
 	if err != nil {
 		return fmt.Errorf("--level: %w", err)
 	}
-	cfg.Checks, cfg.Golden, f.noGolden = of, false, true
+	cfg.Checks, f.noGolden = of, true
 	if len(f.cases) > 0 {
 		return nil
 	}
@@ -166,26 +165,15 @@ func ofVersion(corpus fixtures.Corpus, prefix string, globs []string) ([]string,
 	return out, nil
 }
 
-// named returns the checks with these ids and topics, and whether the golden
-// checks are among them. live.performed always belongs to its tier.
-func named(names []string) (out []*conformance.Check, golden bool, err error) {
-	if len(names) == 0 {
-		return checks.All(), true, nil
+// named returns those of all that these ids and topics name. It ignores names of other
+// checks that there are: live.performed always belongs to its tier, and only the
+// reference adapters have goldens.
+func named(all []*conformance.Check, names []string) ([]*conformance.Check, error) {
+	chosen := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return among(n, everyCheck()) && !among(n, all) })
+	if len(chosen) == 0 && len(names) > 0 {
+		return nil, nil
 	}
-	var others []string
-	for _, n := range names {
-		switch {
-		case among(n, judge.GoldenChecks()):
-			golden = true
-		case among(n, live.Checks()):
-		default:
-			others = append(others, n)
-		}
-	}
-	if len(others) > 0 {
-		out, err = checks.Named(others...)
-	}
-	return out, golden, err
+	return checks.Select(all, chosen...)
 }
 
 // among reports whether a name is the id or the topic of one of the checks.

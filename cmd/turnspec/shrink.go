@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/defects"
 	"github.com/turnspec/turnspec/conformance/lab/shrink"
 	"github.com/turnspec/turnspec/fixtures"
@@ -128,7 +128,7 @@ func (f *shrinkFlags) config(id string) (*shrink.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := checks.Named(f.check)
+	chosen, err := backend.Named(f.check)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/acp"
 	"github.com/turnspec/turnspec/conformance/plug/conversation"
@@ -219,8 +220,17 @@ func dialectFlag(cmd *cobra.Command, dialect *string) {
 	}
 }
 
-// dialectNamed returns a built-in mapping, or the one in a file.
+// dialectNamed returns a built-in mapping, or the one in a file, with the strict checker of
+// its vocabulary.
 func dialectNamed(name string) (*mapping.Mapping, error) {
+	m, err := mappingNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	return backend.Strict(m), nil
+}
+
+func mappingNamed(name string) (*mapping.Mapping, error) {
 	if slices.Contains(mapping.Names(), name) {
 		return mapping.Builtin(name)
 	}
@@ -301,7 +311,7 @@ func (f runFlags) stdio(argv []string) (*jsonl.Subject, error) {
 var builtin = func() []conformance.Subject {
 	var out []conformance.Subject
 	for _, a := range reference.All() {
-		out = append(out, conformance.Adapter(a.Capabilities().Runtime, a))
+		out = append(out, backend.Adapter(a.Capabilities().Runtime, a))
 	}
 	return out
 }

@@ -13,12 +13,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/runner"
 
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend/golden"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/fixtures"
@@ -115,7 +115,7 @@ func writeGoldens(out io.Writer, corpus fixtures.Corpus, rep *conformance.Report
 			continue
 		}
 		seen[r.Case] = true
-		data, err := judge.Golden(r.Trial.Run)
+		data, err := golden.Render(r.Trial.Run)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.Case, err)
 		}

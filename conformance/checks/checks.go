@@ -23,7 +23,6 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks/policy"
 	"github.com/turnspec/turnspec/conformance/checks/process"
 	"github.com/turnspec/turnspec/conformance/checks/question"
-	"github.com/turnspec/turnspec/conformance/checks/replay"
 	"github.com/turnspec/turnspec/conformance/checks/server"
 	"github.com/turnspec/turnspec/conformance/checks/session"
 	"github.com/turnspec/turnspec/conformance/checks/subagent"
@@ -58,7 +57,6 @@ func All() []*conformance.Check {
 		wire.Checks(),
 		time.Checks(),
 		order.Checks(),
-		replay.Checks(),
 	)
 }
 
@@ -81,21 +79,24 @@ func Broken() []broken.Adapter {
 		wire.Broken(),
 		time.Broken(),
 		order.Broken(),
-		replay.Broken(),
 	)
 }
 
 // Named returns the checks with these ids, aliases or topics ("text" or "text.*"
 // is all of text). Without names it returns all.
-func Named(names ...string) ([]*conformance.Check, error) {
+func Named(names ...string) ([]*conformance.Check, error) { return Select(All(), names...) }
+
+// Select returns those of all that Named would return if they were the checks of this
+// package.
+func Select(all []*conformance.Check, names ...string) ([]*conformance.Check, error) {
 	if len(names) == 0 {
-		return All(), nil
+		return all, nil
 	}
 	var out []*conformance.Check
 	for _, n := range names {
 		prefix := strings.TrimSuffix(strings.TrimSuffix(n, "*"), ".") + "."
 		found := false
-		for _, c := range All() {
+		for _, c := range all {
 			if !c.HasID(n) && !strings.HasPrefix(c.ID, prefix) {
 				continue
 			}
@@ -105,7 +106,7 @@ func Named(names ...string) ([]*conformance.Check, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("no check %q; near: %s; `turnspec list checks` prints all", n, strings.Join(near(n), ", "))
+			return nil, fmt.Errorf("no check %q; near: %s; `turnspec list checks` prints all", n, strings.Join(near(all, n), ", "))
 		}
 	}
 	return out, nil
@@ -117,9 +118,9 @@ func wordsOf(id string) []string {
 }
 
 // near returns the ids that share the most words with a name.
-func near(name string) []string {
+func near(all []*conformance.Check, name string) []string {
 	var ids []string
-	for _, c := range All() {
+	for _, c := range all {
 		ids = append(ids, c.ID)
 	}
 	score := func(id string) int {

@@ -40,7 +40,7 @@ type questions struct {
 func judgeAgain(r *conformance.Result, q *questions) conformance.Result {
 	again := func(run *conformance.Run) *conformance.Run {
 		c := run.WithEvents(run.Events) // without derived values, which depend on the support
-		c.Live = run.Live
+		c.Observed = run.Observed
 		c.EventSupport = func(what string) bool {
 			if !run.Supports(what) || what == q.omits {
 				return false

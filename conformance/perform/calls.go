@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/backend/component"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
@@ -111,7 +110,7 @@ func (c *clientCalls) addTo(o *conformance.Open) {
 	o.Components = s.Components
 	for i := range s.Tools {
 		t := &s.Tools[i]
-		if s.Components != nil && component.IsTool(t.Name) {
+		if s.Components != nil && adapters.IsComponentTool(t.Name) {
 			continue // the subject offers it itself
 		}
 		o.Tools = append(o.Tools, adapters.Tool{
@@ -167,7 +166,7 @@ func (c *clientCalls) callHook(ctx context.Context, number int) (event.Raw, erro
 // waits for this file.
 func (d *director) answerComponent(ctx context.Context, file string) error {
 	s := d.run.Scenario
-	i := slices.IndexFunc(s.Tools, func(t fixtures.Tool) bool { return t.Name == component.ToolAsk && t.Awaits == file })
+	i := slices.IndexFunc(s.Tools, func(t fixtures.Tool) bool { return t.Name == adapters.ToolAskComponent && t.Awaits == file })
 	if s.Components == nil || i < 0 || len(s.Tools[i].Result) == 0 || d.sess == nil {
 		return nil
 	}

@@ -20,7 +20,6 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/internal/chats"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/steps"
@@ -80,7 +79,7 @@ type director struct {
 	answered      map[string]bool // questions that a step has answered, by id
 	changed       chan struct{}   // closed and replaced at each event
 	calls         clientCalls
-	chats         *chats.Live // nil: the events are not reduced
+	observations  []observation
 
 	budget   budget        // of the step that runs
 	abortErr error         // why the play was ended
@@ -126,24 +125,32 @@ func (d *director) runScenario(ctx context.Context) {
 	for _, p := range d.probers {
 		d.run.Probes = append(d.run.Probes, p.Probes()...)
 	}
-	d.finishChat()
+	d.finishObservations()
 	if err := d.protocolError(); err != nil && d.run.Hang == "" {
 		d.run.Hang = err.Error()
 	}
 }
 
-// finishChat stores the chat of the events. A defect of the reducer is an error of the
-// harness.
-func (d *director) finishChat() {
-	if d.chats == nil {
-		return
+// observation is what an observer makes of the events of this run.
+type observation struct {
+	observer *conformance.Observer
+	conformance.Observation
+}
+
+// finishObservations stores the results of the observers. A defect of one is an error of
+// the harness.
+func (d *director) finishObservations() {
+	for _, o := range d.observations {
+		result, err := o.Result()
+		if err != nil {
+			d.run.Harness = err.Error()
+			continue
+		}
+		if d.run.Observed == nil {
+			d.run.Observed = map[*conformance.Observer]any{}
+		}
+		d.run.Observed[o.observer] = result
 	}
-	chat, err := d.chats.Chat()
-	if err != nil {
-		d.run.Harness = err.Error()
-		return
-	}
-	d.run.Live = chat
 }
 
 // endScenario waits for the subject's last events and closes the session.

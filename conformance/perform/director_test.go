@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"testing"
 	"time"
 
@@ -93,7 +92,7 @@ func play(t *testing.T, s conformance.Subject) *conformance.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return perform.Virtual(s, perform.Recording{Case: c, Scenario: scn, ReduceLive: true}, nil)
+	return perform.Virtual(s, perform.Recording{Case: c, Scenario: scn, Observers: []*conformance.Observer{textObserver}}, nil)
 }
 
 // errOf returns the error of the first step with this verb.
@@ -165,8 +164,21 @@ func TestRealTimeLimitEndsSpinningSubject(t *testing.T) {
 	g.Expect(r.Events).To(BeEmpty())
 }
 
+// textObserver joins the text of the deltas of a run.
+var textObserver = &conformance.Observer{Observe: func() conformance.Observation { return &deltas{} }}
+
+type deltas struct{ text string }
+
+func (d *deltas) Add(e event.Event) {
+	if x, ok := e.Data.(event.Delta); ok {
+		d.text += x.Text
+	}
+}
+
+func (d *deltas) Result() (any, error) { return d.text, nil }
+
 // TestRunRecordsEventsInOrder checks that the run holds the subject's events in
-// their order, with the number of steps that had begun.
+// their order, with the number of steps that had begun, and what an observer made of them.
 func TestRunRecordsEventsInOrder(t *testing.T) {
 	g := NewWithT(t)
 	r := play(t, odd{events: []event.Event{
@@ -175,10 +187,5 @@ func TestRunRecordsEventsInOrder(t *testing.T) {
 	}})
 	g.Expect(r.Events).To(HaveLen(2))
 	g.Expect(r.Events[0].Steps).To(Equal(1), "during open")
-	g.Expect(r.Live.Messages).NotTo(BeEmpty())
-	var text strings.Builder
-	for _, m := range r.Live.Messages {
-		text.WriteString(m.Text())
-	}
-	g.Expect(text.String()).To(Equal("hello"))
+	g.Expect(r.Observed[textObserver]).To(Equal("hello"))
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/fakes/model"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/steps"
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
@@ -32,13 +31,28 @@ type Runtime struct {
 	Args     []string // the arguments that point it at the model
 	Env      []string // its whole environment
 	Dir      string   // the working directory, with the scenario's files
-	Model    *model.Server
+	Model    Model
 	Slug     string // the model to ask for; "" is the default
 	// Unprompted is how many turns the runtime began by itself when the scenario was
 	// recorded. A live run waits for as many before it ends.
 	Unprompted int
 	// ServerAddress is where the scenario's MCP servers listen that run already.
 	ServerAddress string
+}
+
+// Model is a scripted model, such as a *model.Server of package fakes/model.
+type Model interface {
+	// Holding returns the text and the reasoning so far of the reply that waits at a hold.
+	Holding(hold string) (text, reasoning string, holding bool)
+	Release(hold string)
+	// Changed is closed at the next change of what the other methods return.
+	Changed() <-chan struct{}
+	// Witness returns the requests and replies so far.
+	Witness() []fixtures.Request
+	// Err returns why the model refused a request, or nil.
+	Err() error
+	// Close returns when no request is being answered any more.
+	Close() error
 }
 
 // liveLimit bounds, in real time, how long a wait or a step of a live run may
@@ -208,9 +222,9 @@ func (l *liveEnvironment) reached(s fixtures.Step) bool {
 	events := l.d.run.Events
 	switch s.What {
 	case "hold":
-		sent, ok := l.runtime.Model.Holding(s.ID)
+		sentText, sentReasoning, ok := l.runtime.Model.Holding(s.ID)
 		text, reasoning := textAndReasoning(events)
-		return ok && (l.d.run.Scenario.InSummary(s.ID) || strings.HasSuffix(text, sent.Text) && strings.HasSuffix(reasoning, sent.Think))
+		return ok && (l.d.run.Scenario.InSummary(s.ID) || strings.HasSuffix(text, sentText) && strings.HasSuffix(reasoning, sentReasoning))
 	case "retry":
 		return slices.ContainsFunc(events, func(e conformance.Event) bool {
 			n, ok := e.Data.(event.Notice)

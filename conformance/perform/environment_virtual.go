@@ -12,7 +12,6 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/internal/chats"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
@@ -88,8 +87,8 @@ func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 		env := &virtualEnvironment{play: play, run: r, start: time.Now()}
 		r.Played = make([]conformance.PlayedLine, 0, len(r.Case.Wire))
 		d := &director{run: r, subject: s, env: env, start: env.start, callsAfterEnd: true}
-		if rec.ReduceLive {
-			d.chats = &chats.Live{}
+		for _, o := range rec.Observers {
+			d.observations = append(d.observations, observation{o, o.Observe()})
 		}
 		env.mu = &d.mu
 		d.init()

@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
@@ -51,7 +52,7 @@ func TestEachMediumIsHandedOver(t *testing.T) {
 		runtime, _, _ := fixtures.SplitCaseID(id)
 		a := &mediaAdapter{Adapter: reference.Of(runtime)}
 		r := performed(t, id, func(_ conformance.Subject, rec perform.Recording, f *fault.Fault) *conformance.Run {
-			return perform.Virtual(conformance.Adapter(runtime, a), rec, f)
+			return perform.Virtual(backend.Adapter(runtime, a), rec, f)
 		})
 		g.Expect(r.Hang).To(gomega.BeEmpty(), id)
 		var referred []event.Media

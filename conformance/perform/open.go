@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/backend/component"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
@@ -35,7 +34,7 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 		o.ExtraDirs = append(o.ExtraDirs, filepath.Join(o.Dir, dir))
 	}
 	o.Args = append(slices.Clip(o.Args), s.Args...)
-	if o.Judge, err = newJudge(o.Policy); err != nil {
+	if o.Judge, err = newJudge(d.subject, o.Policy); err != nil {
 		return fmt.Errorf("%s: %w", d.run.Scenario.File, err)
 	}
 	if d.limits != nil {
@@ -160,14 +159,14 @@ func (d *director) listen(sess adapters.Session, talk *conversation, drained cha
 			continue
 		}
 		d.run.Events = append(d.run.Events, conformance.Event{Event: e, At: time.Since(d.start), Line: len(d.run.Played), Steps: len(d.run.Steps)})
-		if d.chats != nil {
-			d.chats.Add(e) // at once, because a subject may change an event that it has emitted
+		for _, o := range d.observations {
+			o.Add(e)
 		}
 		if r, ok := e.Data.(event.SessionReady); ok && r.ProviderSessionID != "" {
 			talk.provider = r.ProviderSessionID
 		}
 		if e.Type() == event.TypeInterrupt && d.run.Scenario.Components != nil {
-			d.calls.called[component.ToolAsk] = true
+			d.calls.called[adapters.ToolAskComponent] = true
 		}
 		talk.seq, d.turns = e.Seq, max(d.turns, e.Turn)
 		close(d.changed)

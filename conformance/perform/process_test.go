@@ -14,6 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fixtures"
@@ -39,12 +40,12 @@ func performed(t *testing.T, id string, play func(conformance.Subject, perform.R
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a runtime may answer no reads
 		t.Fatal(err)
 	}
-	s := conformance.Adapter("claude", claude.New())
+	s := backend.Adapter("claude", claude.New())
 	switch c.Runtime {
 	case "codex":
-		s = conformance.Adapter("codex", codex.New())
+		s = backend.Adapter("codex", codex.New())
 	case "chat":
-		s = conformance.Adapter("chat", chat.New())
+		s = backend.Adapter("chat", chat.New())
 	}
 	return play(s, perform.Recording{Case: c, Scenario: scn, Lifecycle: life}, nil)
 }

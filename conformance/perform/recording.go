@@ -22,10 +22,8 @@ type Recording struct {
 	Lifecycle *fixtures.ReadReplies // answers to reads; nil: the corpus holds none
 	// Prepared is the case prepared for many replays; nil: each replay prepares it.
 	Prepared *standin.Prepared
-	// ReduceLive makes Virtual reduce the events to Run.Live. Only the checks of the
-	// golden tier need that: they test package replay, whose defects must not affect other
-	// adapters.
-	ReduceLive bool
+	// Observers are given the events by Virtual, for Run.Observed.
+	Observers []*conformance.Observer
 	// Limits are passed to the subject if it takes limits; nil: it keeps its own.
 	Limits *adapters.Limits
 	// RealTimeLimit bounds a replay in virtual time; 0: DefaultRealTimeLimit.

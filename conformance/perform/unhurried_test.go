@@ -10,6 +10,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
@@ -68,7 +69,7 @@ func TestSlowSubjectPasses(t *testing.T) {
 		cfg := conformance.Config{
 			Cases:      racesample.Sample([]string{rt + "/tool/text-tool-text*", rt + "/permission/allow", rt + "/permission/deny*", rt + "/policy/not-understood", rt + "/turn/two-turns-one-process"}, 2),
 			Corpus:     fixtures.Embedded(),
-			Subjects:   []conformance.Subject{conformance.Adapter(name, a)},
+			Subjects:   []conformance.Subject{backend.Adapter(name, a)},
 			Checks:     checks.All(),
 			Tiers:      []conformance.Tier{conformance.TierWitness},
 			Places:     3,

@@ -13,7 +13,7 @@ import (
 func Declarations(cfg conformance.Config) func(subject, what string) string {
 	return func(name, what string) string {
 		i := slices.IndexFunc(cfg.Subjects, func(s conformance.Subject) bool { return s.Name() == name })
-		if i < 0 || cfg.Reference {
+		if i < 0 {
 			return ""
 		}
 		if d, ok := cfg.Subjects[i].(conformance.OmissionDeclarer); ok {

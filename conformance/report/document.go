@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/turnspec/turnspec/conformance/judge"
-
 	"github.com/turnspec/turnspec/conformance"
 )
 
@@ -177,11 +175,13 @@ type About struct {
 	// Declare returns how a subject declares that its events lack a type or a member, or
 	// ""; nil: no subject can. See Declarations.
 	Declare func(subject, what string) string
+	// DrawChat is that of the configuration.
+	DrawChat func(*conformance.Run) []conformance.Bubble
 }
 
 // Select returns the selection of a configuration.
 func Select(cfg conformance.Config) Selection {
-	s := Selection{Cases: cfg.Cases, EveryCheck: cfg.EveryCheck && len(cfg.Cases) == 0, FailOnFlaky: cfg.FailOnFlaky}
+	s := Selection{Cases: cfg.Cases, FailOnFlaky: cfg.FailOnFlaky}
 	if !cfg.Exhaustive {
 		s.Places, s.Seed = max(cfg.Places, 1), cfg.Seed
 	}
@@ -190,11 +190,6 @@ func Select(cfg conformance.Config) Selection {
 	}
 	for _, c := range cfg.Checks {
 		s.Checks = append(s.Checks, c.ID)
-	}
-	if cfg.Golden {
-		for _, c := range judge.GoldenChecks() {
-			s.Checks = append(s.Checks, c.ID)
-		}
 	}
 	for _, t := range cfg.Tiers {
 		s.Tiers = append(s.Tiers, string(t))
@@ -222,7 +217,7 @@ func New(rep *conformance.Report, about About) *Document {
 		rules[c.ID] = Rule{c.ID, c.Sentence, c.Severity.String(), c.Source}
 		d.Results = append(d.Results, newEntry(r))
 		if r.Verdict.BadOnce() || about.Runs {
-			d.Plays = append(d.Plays, newPlays(r, taken)...)
+			d.Plays = append(d.Plays, newPlays(r, taken, about.DrawChat)...)
 		}
 	}
 	d.setFollows(rep.Results)

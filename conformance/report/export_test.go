@@ -13,7 +13,7 @@ func Members() map[string][]string {
 	out := map[string][]string{}
 	for name, v := range map[string]any{
 		"document": Document{}, "selection": Selection{}, "rule": Rule{}, "entry": Entry{}, "problem": Problem{}, "fault": Fault{}, "known": Known{},
-		"known_use": KnownUse{}, "play": Play{}, "step": Step{}, "wire": Wire{}, "event": Event{}, "bubble": Bubble{}, "case_time": CaseTime{}, "wait": Wait{}, "shard": conformance.Shard{},
+		"known_use": KnownUse{}, "play": Play{}, "step": Step{}, "wire": Wire{}, "event": Event{}, "bubble": conformance.Bubble{}, "case_time": CaseTime{}, "wait": Wait{}, "shard": conformance.Shard{},
 	} {
 		out[name] = membersOf(reflect.TypeOf(v))
 	}

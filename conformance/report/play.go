@@ -38,18 +38,18 @@ const maxFaulty = 3
 
 // Play is one run of a case against a subject.
 type Play struct {
-	Case     string   `json:"case"`
-	Subject  string   `json:"subject"`
-	Live     bool     `json:"live,omitzero"` // with the real runtime
-	Fault    *Fault   `json:"fault,omitempty"`
-	Intent   string   `json:"intent,omitempty"`
-	File     string   `json:"file,omitempty"`     // of the case
-	Scenario string   `json:"scenario,omitempty"` // its file
-	Steps    []Step   `json:"steps,omitempty"`
-	Wire     []Wire   `json:"wire,omitempty"`
-	Events   []Event  `json:"events,omitempty"`
-	Chat     []Bubble `json:"chat,omitempty"`
-	Hang     string   `json:"hang,omitempty"`
+	Case     string               `json:"case"`
+	Subject  string               `json:"subject"`
+	Live     bool                 `json:"live,omitzero"` // with the real runtime
+	Fault    *Fault               `json:"fault,omitempty"`
+	Intent   string               `json:"intent,omitempty"`
+	File     string               `json:"file,omitempty"`     // of the case
+	Scenario string               `json:"scenario,omitempty"` // its file
+	Steps    []Step               `json:"steps,omitempty"`
+	Wire     []Wire               `json:"wire,omitempty"`
+	Events   []Event              `json:"events,omitempty"`
+	Chat     []conformance.Bubble `json:"chat,omitempty"`
+	Hang     string               `json:"hang,omitempty"`
 	// Programs are what the programs of the subject left behind, one for each session.
 	Programs   []Program `json:"programs,omitempty"`
 	Unrecorded []string  `json:"unrecorded,omitempty"`
@@ -108,7 +108,7 @@ func (p *Play) playKey() playKey {
 
 // newPlays returns the plays of a verdict that are not in taken: the one without a
 // fault, and those with the faults that its problems name.
-func newPlays(r conformance.Result, taken map[playKey]bool) []Play {
+func newPlays(r conformance.Result, taken map[playKey]bool, draw func(*conformance.Run) []conformance.Bubble) []Play {
 	if r.Trial == nil || r.Trial.Run == nil {
 		return nil
 	}
@@ -128,13 +128,13 @@ func newPlays(r conformance.Result, taken map[playKey]bool) []Play {
 		}
 		if !taken[k] {
 			taken[k] = true
-			out = append(out, newPlay(r, run))
+			out = append(out, newPlay(r, run, draw))
 		}
 	}
 	return out
 }
 
-func newPlay(r conformance.Result, run *conformance.Run) Play {
+func newPlay(r conformance.Result, run *conformance.Run, draw func(*conformance.Run) []conformance.Bubble) Play {
 	p := Play{
 		Case: r.Case, Subject: r.Subject, Live: run.Tier == conformance.TierLive, Hang: clipLines(conformance.Printable(run.Hang), 24),
 		Unrecorded: run.Unrecorded, Violations: run.Violations,
@@ -171,7 +171,12 @@ func newPlay(r conformance.Result, run *conformance.Run) Play {
 	for _, e := range run.Events {
 		p.Events = append(p.Events, newEvent(run, e, &lines))
 	}
-	p.Chat = chatBubbles(run)
+	if draw != nil {
+		for _, b := range draw(run) {
+			b.Text, b.Size = clipText(b.Text)
+			p.Chat = append(p.Chat, b)
+		}
+	}
 	return p
 }
 

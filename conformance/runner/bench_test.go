@@ -6,7 +6,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -15,12 +15,12 @@ import (
 // judges it, as a run does for each case.
 func BenchmarkDo(b *testing.B) {
 	for runtime, s := range map[string]conformance.Subject{
-		"codex/0.169.0": conformance.Adapter("codex", codex.New()), "claude/2.1.329": conformance.Adapter("claude", claude.New()),
+		"codex/0.169.0": backend.Adapter("codex", codex.New()), "claude/2.1.329": backend.Adapter("claude", claude.New()),
 	} {
 		b.Run(s.Name(), func(b *testing.B) {
 			cfg := conformance.Config{
-				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: checks.All(),
-				Cases: []string{runtime + "/tool/parallel"}, Places: 1, Seed: 1, Golden: true,
+				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: backend.WithGoldens(fixtures.Embedded()),
+				Cases: []string{runtime + "/tool/parallel"}, Places: 1, Seed: 1,
 			}
 			jobs, err := runner.Jobs(cfg)
 			if err != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
+	"github.com/turnspec/turnspec/conformance/backend/golden"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -57,9 +59,9 @@ func TestGoldenFailsIfWrittenLinesDiffer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			x.Subject = conformance.Adapter("codex", codex.New())
+			x.Subject = backend.Adapter("codex", codex.New())
 			rep, err := runner.Run(t.Context(), conformance.Config{
-				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{x.altered}, Golden: true,
+				Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{x.altered}, Checks: golden.Checks(fixtures.Embedded()),
 				Cases: []string{"codex/0.169.0/stop/mid-text"},
 			})
 			g.Expect(err).NotTo(HaveOccurred())

@@ -35,8 +35,7 @@ type timingReply struct {
 }
 
 type resultReply struct {
-	Check    int // of Config.Checks; -1: a golden's
-	ID       string
+	Check    int // of Config.Checks
 	Tier     conformance.Tier
 	Verdict  conformance.Verdict
 	Asserted int
@@ -74,7 +73,7 @@ func serveJobs(cfg conformance.Config, jobs []Job) {
 			out.Err = err.Error()
 		}
 		for _, r := range results {
-			t := resultReply{slices.Index(cfg.Checks, r.Check), r.Check.ID, r.Tier, r.Verdict, r.Assertions, r.Reason, nil}
+			t := resultReply{slices.Index(cfg.Checks, r.Check), r.Tier, r.Verdict, r.Assertions, r.Reason, nil}
 			for _, p := range r.Problems {
 				x := problemReply{Text: p.Text, Diff: p.Diff, Seq: p.Seq, Line: p.Line}
 				if p.Fault != nil {
@@ -121,12 +120,7 @@ func doInWorker(cfg conformance.Config, j Job) ([]conformance.Result, int, error
 	}
 	var out []conformance.Result
 	for _, r := range t.Results {
-		res := conformance.Result{Case: j.Case.ID, Subject: j.Subject.Name(), Tier: r.Tier, Verdict: r.Verdict, Assertions: r.Asserted, Reason: r.Reason}
-		if r.Check >= 0 {
-			res.Check = cfg.Checks[r.Check]
-		} else if i := slices.IndexFunc(judge.GoldenChecks(), func(c *conformance.Check) bool { return c.ID == r.ID }); i >= 0 {
-			res.Check = judge.GoldenChecks()[i]
-		}
+		res := conformance.Result{Check: cfg.Checks[r.Check], Case: j.Case.ID, Subject: j.Subject.Name(), Tier: r.Tier, Verdict: r.Verdict, Assertions: r.Asserted, Reason: r.Reason}
 		for _, p := range r.Problems {
 			x := conformance.Problem{Text: p.Text, Diff: p.Diff, Seq: p.Seq, Line: p.Line}
 			if op, err := fault.Named(p.Operator); err == nil {

@@ -54,7 +54,7 @@ func Jobs(cfg conformance.Config) ([]Job, error) {
 	switch {
 	case len(cfg.Subjects) == 0:
 		return nil, errors.New("there is no subject to run")
-	case len(cfg.Checks) == 0 && !cfg.Golden:
+	case len(cfg.Checks) == 0:
 		return nil, errors.New("there is no check to run")
 	}
 	var jobs []Job
@@ -138,9 +138,6 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 	rep.Results = slices.Concat(results...)
 	for _, n := range faultRuns {
 		rep.FaultRuns += n
-	}
-	if cfg.EveryCheck && len(cfg.Cases) == 0 && !cfg.Shard.Partial() {
-		rep.Missing = judge.Missing(rep.Results)
 	}
 	rep.KnownFailures, err = KnownFailureUses(cfg, rep.Results)
 	return rep, err
@@ -236,7 +233,7 @@ func begin(cfg conformance.Config, j Job, inWorker bool) (*attempt, []conformanc
 		return nil, nil, err
 	}
 	external, as := tiersOf(cfg, j.Subject)
-	rec.ReduceLive = as[conformance.TierGolden] != ""
+	rec.Observers = observers(cfg, as)
 	a := &attempt{cfg: cfg, job: j, external: external}
 	a.replay = func(f *fault.Fault, scn *fixtures.Scenario) *conformance.Run {
 		rec := rec
@@ -281,7 +278,7 @@ func (a *attempt) tryFaults() (err error) {
 // conclude returns the results of the job so far. In real time it tries failures again.
 func (a *attempt) conclude() []conformance.Result {
 	cfg := a.cfg
-	out := make([]conformance.Result, 0, len(a.judged)+len(judge.GoldenChecks()))
+	out := make([]conformance.Result, 0, len(a.judged))
 	for _, x := range a.judged {
 		out = append(out, x.conclude(a.plain))
 	}
@@ -290,9 +287,6 @@ func (a *attempt) conclude() []conformance.Result {
 	}
 	if a.external {
 		a.concluded = slices.Clone(out)
-	}
-	if cfg.Golden && cfg.Tier(conformance.TierGolden) && !a.external {
-		out = append(out, judge.Goldens(cfg, a.plain)...)
 	}
 	for i := range out {
 		if !out[i].Verdict.BadOnce() && !cfg.KeepRuns {
@@ -355,17 +349,20 @@ func (j *Job) free() {
 // notExpressible returns the verdicts on a case that no subject can perform.
 func notExpressible(cfg conformance.Config, j Job, scn *fixtures.Scenario, why string) []conformance.Result {
 	run := perform.Transcribed(j.Subject, scn, j.Case)
+	_, as := tiersOf(cfg, j.Subject)
 	var out []conformance.Result
 	for _, check := range cfg.Checks {
 		for _, tier := range []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden} {
-			if slices.Contains(check.Tiers, tier) && cfg.Tier(tier) && (tier != conformance.TierGolden || judgesReference(cfg)) {
+			switch {
+			case !slices.Contains(check.Tiers, tier) || !cfg.Tier(tier):
+			case tier == conformance.TierGolden && as[tier] == "": // not judged in real time
+			case check.JudgesTranscript:
+				out = append(out, judge.Apply(check, &conformance.Trial{Run: run}, tier))
+			default:
 				out = append(out, conformance.Result{Check: check, Case: j.Case.ID, Subject: j.Subject.Name(), Tier: tier,
 					Verdict: conformance.NotExpressible, Reason: why, Trial: &conformance.Trial{Run: run}})
 			}
 		}
-	}
-	if cfg.Golden && cfg.Tier(conformance.TierGolden) {
-		out = append(out, judge.Goldens(cfg, run)...)
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/runner"
@@ -54,23 +55,20 @@ func TestSpread(t *testing.T) {
 	g.Expect(runner.Spread(nil, 3, func(n int) int { return n / 2 })).To(BeEmpty())
 }
 
-// TestMissing checks that a check without a verdict fails a run of all cases, and not
-// a run of some cases.
+// TestMissing checks that a check without a verdict fails a report that demands one of it,
+// and no other.
 func TestMissing(t *testing.T) {
 	g := NewWithT(t)
 	cfg := conformance.Config{Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{never, always}, Workers: 2}
 	rep, err := runner.Run(t.Context(), cfg)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(rep.Failed()).To(BeFalse(), "no case of this runtime need show the check")
-	cfg.EveryCheck = true
-	rep, err = runner.Run(t.Context(), cfg)
-	g.Expect(err).NotTo(HaveOccurred())
+	rep.Missing = judge.Missing(rep.Results)
 	g.Expect(rep.Missing).To(Equal([]*conformance.Check{never}))
 	g.Expect(rep.Failed()).To(BeTrue())
 	cfg.Cases = []string{"claude/2.1.329/text/plain"}
 	rep, err = runner.Run(t.Context(), cfg)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(rep.Missing).To(BeEmpty())
 	g.Expect(rep.Failed()).To(BeFalse())
 	g.Expect(rep.Cases).To(Equal(1))
 	cfg.Checks = []*conformance.Check{never}
@@ -185,22 +183,73 @@ func TestProblemNamesItsFault(t *testing.T) {
 	}
 }
 
-// TestOnlyReferencesAreReduced checks that the events of an adapter are reduced to a
-// chat only if the checks of package replay apply, so that a defect of the reducer
-// cannot affect other adapters.
-func TestOnlyReferencesAreReduced(t *testing.T) {
+// counter counts the events of a run.
+type counter struct{ n int }
+
+func (c *counter) Add(event.Event)      { c.n++ }
+func (c *counter) Result() (any, error) { return c.n, nil }
+
+// TestObservers checks that the runs of a job hold what the observer of a check that is
+// judged made of their events, and that no other observer sees them: a defect of the
+// reducer must not affect the run of another adapter.
+func TestObservers(t *testing.T) {
 	g := NewWithT(t)
-	for _, ours := range []bool{true, false} {
+	observer := &conformance.Observer{Observe: func() conformance.Observation { return &counter{} }}
+	observed := &conformance.Check{
+		ID: "test.observed", Tiers: []conformance.Tier{conformance.TierGolden}, Observer: observer,
+		Judge: func(t *conformance.Trial, f *conformance.Finding) {
+			f.Asserted(1)
+			if n := t.Observed[observer]; n != len(t.Events) {
+				f.Failf("%v of %d events were observed", n, len(t.Events))
+			}
+		},
+	}
+	for _, tiers := range [][]conformance.Tier{{conformance.TierWitness, conformance.TierGolden}, {conformance.TierWitness}} {
 		rep, err := runner.Run(t.Context(), conformance.Config{
-			Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always}, Reference: ours, KeepRuns: true,
-			Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierGolden},
+			Corpus: few(t), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always, observed}, KeepRuns: true, Tiers: tiers,
 		})
 		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(rep.Failed()).To(BeFalse())
 		g.Expect(rep.Results).NotTo(BeEmpty())
 		for _, r := range rep.Results {
-			g.Expect(r.Trial.Live != nil).To(Equal(ours), r.Case)
+			g.Expect(r.Trial.Observed).To(HaveLen(len(tiers)-1), r.Case)
 		}
 	}
+}
+
+// inRealTime is a subject in a process of its own.
+type inRealTime struct{ conformance.Subject }
+
+func (inRealTime) External() {}
+
+// TestInexpressible checks the verdicts on a case that no subject can perform: a check that
+// judges transcripts judges that of the case, others do not, and in real time the golden
+// tier has no verdicts there, as on any case.
+func TestInexpressible(t *testing.T) {
+	g := NewWithT(t)
+	both := &conformance.Check{
+		ID: "test.both", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierGolden},
+		Judge: func(_ *conformance.Trial, f *conformance.Finding) { f.Failf("it was judged") },
+	}
+	transcript := &conformance.Check{
+		ID: "test.transcript", Tiers: []conformance.Tier{conformance.TierGolden}, JudgesTranscript: true,
+		Judge: func(t *conformance.Trial, f *conformance.Finding) { f.Asserted(len(t.Events)) },
+	}
+	got := map[string]conformance.Verdict{}
+	for name, s := range map[string]conformance.Subject{"virtual": reference(), "real": inRealTime{reference()}} {
+		rep, err := runner.Run(t.Context(), conformance.Config{
+			Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: []*conformance.Check{both, transcript},
+			Cases: []string{"claude/2.1.329/misuse/initialize-twice"},
+		})
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, r := range rep.Results {
+			got[name+" "+string(r.Tier)+" "+r.Check.ID] = r.Verdict
+		}
+	}
+	g.Expect(got).To(Equal(map[string]conformance.Verdict{
+		"virtual witness test.both": conformance.NotExpressible, "virtual golden test.both": conformance.NotExpressible,
+		"virtual golden test.transcript": conformance.Pass, "real witness test.both": conformance.NotExpressible,
+	}))
 }
 
 // TestShould checks that a failed SHOULD does not fail the report.

@@ -11,6 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fakes/fault"
@@ -25,7 +26,7 @@ func TestFaultsAreTriedInEachSituation(t *testing.T) {
 	}
 	g := NewWithT(t)
 	cfg := conformance.Config{
-		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New())}, Checks: checks.All(),
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{backend.Adapter("codex", codex.New())}, Checks: checks.All(),
 		Cases: []string{"codex/*/tool/*", "codex/*/text/*", "codex/*/stop/*"}, Seed: 1,
 	}
 	choose := func() ([]runner.Job, []runner.Chosen) {
@@ -104,7 +105,7 @@ func TestFaultsFollowUnusualLines(t *testing.T) {
 	}
 	g := NewWithT(t)
 	jobs, err := runner.Jobs(conformance.Config{
-		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter("claude", claude.New())}, Checks: checks.All(),
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{backend.Adapter("claude", claude.New())}, Checks: checks.All(),
 		Cases: []string{"claude/2.1.329/*"}, Seed: 1,
 	})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -142,7 +143,7 @@ func namedFault(g *WithT, name string) fault.Operator {
 func TestRareFaultsAreTriedOnEachCase(t *testing.T) {
 	g := NewWithT(t)
 	jobs, err := runner.Jobs(conformance.Config{
-		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New())}, Checks: checks.All(),
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{backend.Adapter("codex", codex.New())}, Checks: checks.All(),
 		Cases: []string{"codex/0.169.0/*"}, Seed: 1,
 	})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -165,7 +166,7 @@ func TestRareFaultsAreTriedOnEachCase(t *testing.T) {
 func TestFewCasesChooseNoPlaces(t *testing.T) {
 	g := NewWithT(t)
 	jobs, err := runner.Jobs(conformance.Config{
-		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New())}, Checks: checks.All(), Cases: []string{"codex/0.169.0/tool/*"}, Seed: 1,
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{backend.Adapter("codex", codex.New())}, Checks: checks.All(), Cases: []string{"codex/0.169.0/tool/*"}, Seed: 1,
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(runner.ChosenPlaces(jobs)).To(BeEmpty())
@@ -178,7 +179,7 @@ func TestShardsTryTheSameFaults(t *testing.T) {
 	}
 	g := NewWithT(t)
 	cfg := conformance.Config{
-		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{conformance.Adapter("codex", codex.New())}, Checks: checks.All(), Cases: []string{"codex/0.169.0/[p-u]*/*"}, Seed: 1,
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{backend.Adapter("codex", codex.New())}, Checks: checks.All(), Cases: []string{"codex/0.169.0/[p-u]*/*"}, Seed: 1,
 	}
 	jobs, err := runner.Jobs(cfg)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -13,13 +13,10 @@ func tiersOf(cfg conformance.Config, s conformance.Subject) (external bool, as m
 	as = map[conformance.Tier]conformance.Tier{}
 	_, external = s.(conformance.External)
 	if !external && !slices.Contains(cfg.Tiers, conformance.TierProcess) {
-		for _, t := range []conformance.Tier{conformance.TierWitness, conformance.TierTiming} {
+		for _, t := range []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden} {
 			if cfg.Tier(t) {
 				as[t] = t
 			}
-		}
-		if judgesReference(cfg) {
-			as[conformance.TierGolden] = conformance.TierGolden
 		}
 		return false, as
 	}
@@ -32,7 +29,13 @@ func tiersOf(cfg conformance.Config, s conformance.Subject) (external bool, as m
 	return true, as
 }
 
-// judgesReference reports whether the checks of the tier golden apply.
-func judgesReference(cfg conformance.Config) bool {
-	return (cfg.Reference || cfg.Golden) && cfg.Tier(conformance.TierGolden)
+// observers returns the observers of the checks that are judged in these tiers.
+func observers(cfg conformance.Config, as map[conformance.Tier]conformance.Tier) (out []*conformance.Observer) {
+	for _, c := range cfg.Checks {
+		judged := slices.ContainsFunc(c.Tiers, func(t conformance.Tier) bool { return as[t] != "" })
+		if judged && c.Observer != nil && !slices.Contains(out, c.Observer) {
+			out = append(out, c.Observer)
+		}
+	}
+	return out
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/fakes/fault"
 )
 
@@ -36,7 +36,7 @@ func TestFaultsTriedByKind(t *testing.T) {
 		{"a server that runs already", placed{}, nil, 35},
 	} {
 		var tried []string
-		for _, c := range checks.All() {
+		for _, c := range backend.Checks() {
 			for _, name := range c.Faults {
 				why := whyUntried(Job{Subject: x.subject}, c, name, &conformance.Run{Limits: x.limits})
 				if why == "" && !slices.Contains(tried, name) {

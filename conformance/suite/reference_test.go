@@ -5,7 +5,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/suite"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
@@ -18,15 +18,14 @@ func TestReferenceAdapters(t *testing.T) {
 		Cases:     sample(t),
 		Corpus:    fixtures.Embedded(),
 		Subjects:  subjects(),
-		Checks:    checks.All(),
-		Golden:    true,
+		Checks:    backend.WithGoldens(fixtures.Embedded()),
 		InProcess: true, // the race detector reports races of this process only
 	})
 }
 
 func subjects() (out []conformance.Subject) {
 	for _, a := range reference.All() {
-		out = append(out, conformance.Adapter(a.Capabilities().Runtime, a))
+		out = append(out, backend.Adapter(a.Capabilities().Runtime, a))
 	}
 	return out
 }

@@ -150,23 +150,23 @@ func TestHoldAndRelease(t *testing.T) {
 	g := NewWithT(t)
 	m, c := start(t, scenario(t, "send m1: hi",
 		`[{"think":["so"]},{"text":["a","b"]},{"hold":"h1"},{"text":["c"]},{"hold":"h2"},{"think":["d"]}]`))
-	_, held := m.Holding("h1")
+	_, _, held := m.Holding("h1")
 	g.Expect(held).To(BeFalse())
 	m.Release("h2") // before it is reached
 
 	resp, err := send(t.Context(), c, m.URL()+"/v1/messages", users("hi"))
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = resp.Body.Close() }()
-	until(t, m, "hold h1", func() bool { _, ok := m.Holding("h1"); return ok })
-	said, _ := m.Holding("h1")
-	g.Expect(said).To(Equal(Said{Text: "ab", Think: "so"}))
+	until(t, m, "hold h1", func() bool { _, _, ok := m.Holding("h1"); return ok })
+	text, reasoning, _ := m.Holding("h1")
+	g.Expect(text + "|" + reasoning).To(Equal("ab|so"))
 	g.Expect(m.Witness()[0].Ended).To(BeEmpty())
 
 	m.Release("h1")
 	m.Release("h1") // once more does no harm
 	body, err := io.ReadAll(resp.Body)
 	g.Expect(err).NotTo(HaveOccurred())
-	_, held = m.Holding("h1")
+	_, _, held = m.Holding("h1")
 	g.Expect(held).To(BeFalse())
 	// What follows a hold goes on in the same block; another kind begins a new one.
 	g.Expect(strings.Count(string(body), "event: content_block_start")).To(Equal(3))
@@ -181,11 +181,11 @@ func TestClientHangsUp(t *testing.T) {
 	resp, err := send(ctx, c, m.URL()+"/v1/messages", users("hi"))
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = resp.Body.Close() }()
-	until(t, m, "hold", func() bool { _, ok := m.Holding("h1"); return ok })
+	until(t, m, "hold", func() bool { _, _, ok := m.Holding("h1"); return ok })
 	cancel()
 	until(t, m, "closed", func() bool { return m.Witness()[0].Ended == fixtures.EndedClosed })
 	g.Expect(brief(m.Witness())).To(Equal([]string{`1 [m1] ["a"] closed`}))
-	until(t, m, "hold left", func() bool { _, ok := m.Holding("h1"); return !ok })
+	until(t, m, "hold left", func() bool { _, _, ok := m.Holding("h1"); return !ok })
 	g.Expect(m.Err()).NotTo(HaveOccurred())
 }
 
@@ -315,7 +315,7 @@ func TestCloseEndsHangingRequests(t *testing.T) {
 	resp, err := send(t.Context(), c, m.URL()+"/v1/messages", users("hi"))
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = resp.Body.Close() }()
-	until(t, m, "hold", func() bool { _, ok := m.Holding("h1"); return ok })
+	until(t, m, "hold", func() bool { _, _, ok := m.Holding("h1"); return ok })
 	g.Expect(m.Close()).To(Succeed())
 	g.Expect(m.Witness()[0].Ended).To(Equal(fixtures.EndedClosed))
 	g.Expect(m.Close()).To(Succeed())

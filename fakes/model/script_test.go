@@ -100,9 +100,9 @@ func TestSubagentsByHeaderInParallel(t *testing.T) {
 			}
 		})
 	}
-	until(t, m, "hold", func() bool { _, ok := m.Holding("h1"); return ok })
-	said, _ := m.Holding("h1")
-	g.Expect(said).To(Equal(Said{Agent: "my-alpha", Text: "alpha"}))
+	until(t, m, "hold", func() bool { _, _, ok := m.Holding("h1"); return ok })
+	text, reasoning, _ := m.Holding("h1")
+	g.Expect(text + "|" + reasoning).To(Equal("alpha|"))
 	m.Release("h1")
 	wg.Wait()
 	// Its id is known now: the prompt need not be there.

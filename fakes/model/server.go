@@ -29,12 +29,6 @@ type Options struct {
 	Aside string
 }
 
-// Said is the text of a reply so far.
-type Said struct {
-	Agent       string
-	Text, Think string // all deltas, joined
-}
-
 // Server is a scripted model.
 type Server struct {
 	dir  string
@@ -130,15 +124,16 @@ func (s *Server) notifyChange() {
 }
 
 // Holding reports whether a reply waits at a hold, with everything before it flushed, and
-// returns the text of that reply so far.
-func (s *Server) Holding(name string) (Said, bool) {
+// returns the text and the reasoning of that reply so far.
+func (s *Server) Holding(name string) (text, reasoning string, holding bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.holds[name]
 	if h == nil || h.at == nil || h.open {
-		return Said{}, false
+		return "", "", false
 	}
-	return h.at.soFar(), true
+	text, reasoning = h.at.soFar()
+	return text, reasoning, true
 }
 
 // Release releases a hold. It may be called before the hold is reached.

@@ -163,15 +163,14 @@ func (x *exchange) kept(q *request) bool {
 	return last.Tool == "" && !last.think && last.text.Len() > 0 && slices.Contains(q.replies, last.text.String())
 }
 
-// soFar returns the text so far.
-func (x *exchange) soFar() Said {
-	s := Said{Agent: x.Agent}
+// soFar returns the text and the reasoning so far: all deltas, joined.
+func (x *exchange) soFar() (text, reasoning string) {
 	for _, p := range x.said {
 		if p.think {
-			s.Think += p.text.String()
+			reasoning += p.text.String()
 		} else {
-			s.Text += p.text.String()
+			text += p.text.String()
 		}
 	}
-	return s
+	return text, reasoning
 }

@@ -59,6 +59,15 @@ func Adapter(inner adapters.Adapter, reg *Registry, options ...Option) adapters.
 	return a
 }
 
+// Wrap is Adapter for the registry of a Definition in JSON.
+func Wrap(inner adapters.Adapter, definition event.Raw) (adapters.Adapter, error) {
+	reg, err := Parse(definition)
+	if err != nil {
+		return nil, err
+	}
+	return Adapter(inner, reg), nil
+}
+
 type adapter struct {
 	inner   adapters.Adapter
 	reg     *Registry
@@ -77,7 +86,7 @@ func (a *adapter) Open(ctx context.Context, o adapters.Options) (adapters.Sessio
 		return nil, refuse(adapters.ErrUnsupported)
 	}
 	for _, t := range o.Tools {
-		if IsTool(t.Name) {
+		if adapters.IsComponentTool(t.Name) {
 			return nil, refuse(fmt.Errorf("the tool %s is offered twice", t.Name))
 		}
 	}

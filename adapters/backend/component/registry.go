@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
 )
@@ -55,12 +56,11 @@ type Projection struct {
 	Props     map[string]string `json:"props,omitempty"` // member → JSON pointer; if empty, the value at Path is the props
 }
 
-// The component that holds the shared state in the stream of events. Its props are
-// {"version","state","by"}. A registry must not use this name, surface or id.
+// The name and surface of the component that holds the shared state in the stream of
+// events. A registry must not use them, nor the id adapters.StateComponentID.
 const (
 	StateName    = "state"
 	StateSurface = "state"
-	StateID      = "state"
 )
 
 // Registry holds the components that an agent may show. It is immutable, so it is safe
@@ -124,7 +124,7 @@ func New(d Definition) (*Registry, error) {
 		}
 		r.links[l.Tool] = l
 	}
-	ids := map[string]bool{StateID: true}
+	ids := map[string]bool{adapters.StateComponentID: true}
 	for i, p := range r.def.Projections {
 		if p.ID == "" || ids[p.ID] {
 			return nil, fmt.Errorf("projections.%d.id: %q is empty, reserved or named twice", i, p.ID)

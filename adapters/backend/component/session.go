@@ -97,7 +97,7 @@ func (s *session) updateComponent(ctx context.Context, who caller, d event.Compo
 		if _, err := s.stage.updated(d); err != nil {
 			return nil, err
 		}
-		if d.ComponentID == StateID {
+		if d.ComponentID == adapters.StateComponentID {
 			return nil, errors.New("only patches change the state")
 		}
 		d.Props = d.Props.Clone()
@@ -107,7 +107,7 @@ func (s *session) updateComponent(ctx context.Context, who caller, d event.Compo
 
 func (s *session) removeComponent(ctx context.Context, who caller, id string) error {
 	return s.changeStage(ctx, who, func(interleave.Place) ([]event.Data, error) {
-		if id == StateID || s.stage.component(id) == nil {
+		if id == adapters.StateComponentID || s.stage.component(id) == nil {
 			return nil, nil
 		}
 		return []event.Data{event.ComponentRemove{ComponentID: id}}, nil

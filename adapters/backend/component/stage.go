@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
 )
@@ -31,7 +32,7 @@ func (s *Stage) Add(e event.Event) {
 		if err != nil {
 			return
 		}
-		if next.ComponentID == StateID {
+		if next.ComponentID == adapters.StateComponentID {
 			s.setState(next.Props)
 		}
 		if old := s.component(d.ComponentID); old != nil {
@@ -87,8 +88,8 @@ func (s *Stage) updated(d event.ComponentUpdate) (event.ComponentUpdate, error) 
 		d.Props = d.Props.Clone()
 	}
 	d.Merge = false
-	if (d.ComponentID == StateID) != (d.ComponentName == StateName && d.Surface == StateSurface) {
-		return d, fmt.Errorf("the id, name and surface %q are those of the shared state", StateID)
+	if (d.ComponentID == adapters.StateComponentID) != (d.ComponentName == StateName && d.Surface == StateSurface) {
+		return d, fmt.Errorf("the id, name and surface %q are those of the shared state", adapters.StateComponentID)
 	}
 	return d, s.reg.Check(d.ComponentName, d.Surface, d.Props)
 }
@@ -130,7 +131,7 @@ func (s *Stage) planChange(c Change, by Author) (State, []event.Data, error) {
 	if err != nil {
 		return s.state, nil, err
 	}
-	out := []event.Data{event.ComponentUpdate{ComponentID: StateID, ComponentName: StateName, Surface: StateSurface, Props: props}}
+	out := []event.Data{event.ComponentUpdate{ComponentID: adapters.StateComponentID, ComponentName: StateName, Surface: StateSurface, Props: props}}
 	for i := range s.reg.def.Projections {
 		p := &s.reg.def.Projections[i]
 		props, there := p.propsOf(next.Doc)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -13,20 +12,6 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 )
-
-// The tools that an agent is offered.
-const (
-	ToolShow   = "show_component"
-	ToolRemove = "remove_component"
-	ToolAsk    = "ask_component"
-	ToolUpdate = "update_state"
-	ToolRead   = "read_state"
-)
-
-// IsTool reports whether this package offers a client tool with this name.
-func IsTool(name string) bool {
-	return slices.Contains([]string{ToolShow, ToolRemove, ToolAsk, ToolUpdate, ToolRead}, name)
-}
 
 // Tools returns the tools that an agent is offered, without their Call.
 func (r *Registry) Tools() []adapters.Tool {
@@ -48,7 +33,7 @@ func (r *Registry) tools(s *session) []adapters.Tool {
 	list := "\nComponents:\n" + strings.Join(known, "\n")
 	return []adapters.Tool{
 		{
-			Name:        ToolShow,
+			Name:        adapters.ToolShowComponent,
 			Description: "Shows a component to the user, or changes the one that has this id. With merge the props are laid over those that it has." + list,
 			Schema:      event.Raw(`{"type":"object","properties":{"id":{"type":"string"},` + where + `,"merge":{"type":"boolean"}},"required":["id","component","surface","props"]}`),
 			Call: func(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {
@@ -71,7 +56,7 @@ func (r *Registry) tools(s *session) []adapters.Tool {
 			},
 		},
 		{
-			Name:        ToolRemove,
+			Name:        adapters.ToolRemoveComponent,
 			Description: "Removes the component that has this id. Removing one that is not there changes nothing.",
 			Schema:      event.Raw(`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`),
 			Call: func(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {
@@ -85,7 +70,7 @@ func (r *Registry) tools(s *session) []adapters.Tool {
 			},
 		},
 		{
-			Name:        ToolAsk,
+			Name:        adapters.ToolAskComponent,
 			Description: "Asks the user by a component and waits for what they choose." + list,
 			Schema:      event.Raw(`{"type":"object","properties":{` + where + `},"required":["component","surface","props"]}`),
 			Call: func(ctx context.Context, c adapters.ToolCall) (adapters.ToolAnswer, error) {
@@ -102,7 +87,7 @@ func (r *Registry) tools(s *session) []adapters.Tool {
 			},
 		},
 		{
-			Name: ToolUpdate,
+			Name: adapters.ToolUpdateState,
 			Description: "Changes the state that you share with the user: merge is a JSON merge patch (RFC 7396), patch a JSON patch (RFC 6902), one of the two. " +
 				"With version, the one that you have read and one more for each change of yours since, a change of the user's meanwhile is a conflict and nothing changes.",
 			Schema: event.Raw(`{"type":"object","properties":{"version":{"type":"integer"},"merge":{"type":"object"},"patch":{"type":"array","items":{"type":"object"}}}}`),
@@ -116,7 +101,7 @@ func (r *Registry) tools(s *session) []adapters.Tool {
 			},
 		},
 		{
-			Name:        ToolRead,
+			Name:        adapters.ToolReadState,
 			Description: "Reads the state that you share with the user, with its version.",
 			ReadOnly:    true,
 			Schema:      event.Raw(`{"type":"object","properties":{}}`),

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
 )
 
 // Load reads a policy from YAML. Everything in it is optional:
@@ -35,6 +36,15 @@ func Load(file string, text []byte) (Policy, error) {
 		return Policy{}, errors.Join(l.errs...)
 	}
 	return l.p, nil
+}
+
+// ReadJudge returns the Judge of a policy in the form that Load reads.
+func ReadJudge(text event.Raw) (adapters.Judge, error) {
+	p, err := Load("policy", text)
+	if err != nil {
+		return nil, err
+	}
+	return p.Judge(), nil
 }
 
 type loader struct {

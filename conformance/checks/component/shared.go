@@ -9,8 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/turnspec/turnspec/adapters/backend/component"
-	"github.com/turnspec/turnspec/adapters/backend/replay"
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
@@ -37,7 +36,7 @@ type Kinds struct {
 // Reserved reports whether an id is that of the state or of a projection, which the agent
 // does not show itself.
 func (k *Kinds) Reserved(id string) bool {
-	if id == component.StateID {
+	if id == adapters.StateComponentID {
 		return true
 	}
 	for _, p := range k.Projections {
@@ -130,15 +129,15 @@ func (k *Kinds) Asked(r *conformance.Run) *Board {
 			continue
 		}
 		switch in.Tool {
-		case component.ToolShow:
+		case adapters.ToolShowComponent:
 			b.Tried++
 			if k.Has(x.Component, x.Surface) {
 				b.show(x.ID, x.Component, x.Surface, x.Props, x.Merge)
 			}
-		case component.ToolRemove:
+		case adapters.ToolRemoveComponent:
 			b.Took++
 			b.remove(x.ID)
-		case component.ToolAsk:
+		case adapters.ToolAskComponent:
 			if k.Has(x.Component, x.Surface) {
 				b.Asks = append(b.Asks, fmt.Sprintf("%s on %s: %s", x.Component, x.Surface, runindex.Canonical(x.Props)))
 			}
@@ -190,11 +189,3 @@ func KindsOf(s *fixtures.Scenario) (k Kinds, ok bool) {
 }
 
 func gone(step string) bool { return strings.HasSuffix(step, " is gone") }
-
-// EachBlock calls do for each block and, depth first, the blocks that it holds.
-func EachBlock(blocks []replay.Block, do func(*replay.Block)) {
-	for i := range blocks {
-		do(&blocks[i])
-		EachBlock(blocks[i].Blocks, do)
-	}
-}

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/turnspec/turnspec/adapters/backend/component"
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
@@ -43,11 +43,11 @@ func judgeState(t *conformance.Trial, f *conformance.Finding) {
 	state := map[string]any{}
 	for _, call := range runindex.Calls(t.Run) {
 		in, ok := runindex.ClientCall(call.OutputPart)
-		if !ok || in.Tool != component.ToolUpdate || !changeState(state, in.Arguments) {
+		if !ok || in.Tool != adapters.ToolUpdateState || !changeState(state, in.Arguments) {
 			continue
 		}
 		f.Asserted(1)
-		want[component.StateID] = append(want[component.StateID], text(state))
+		want[adapters.StateComponentID] = append(want[adapters.StateComponentID], text(state))
 		for _, p := range def.Projections {
 			step := "gone"
 			if _, there := valueAt(state, p.Path); there {
@@ -69,7 +69,7 @@ func judgeState(t *conformance.Trial, f *conformance.Finding) {
 		switch d := e.Data.(type) {
 		case event.ComponentUpdate:
 			step := d.ComponentName + " on " + d.Surface + ": " + runindex.Canonical(d.Props)
-			if d.ComponentID == component.StateID {
+			if d.ComponentID == adapters.StateComponentID {
 				var props struct {
 					State jsontext.Value `json:"state"`
 				}

@@ -17,18 +17,6 @@ var summarizesOutput = broken.Adapter{
 	}),
 }
 
-var cutsOutput = broken.Adapter{
-	Name: "cuts-output", Sentence: "keeps the first letters of a tool's output",
-	Proves: "replay.faithful",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok {
-			d.Output = d.Output[:min(3, len(d.Output))]
-			e.Data = d
-		}
-		out(e)
-	}),
-}
-
 var errorsThatAreNone = broken.Adapter{
 	Name: "errors-that-are-none", Sentence: "marks no result as an error",
 	Proves: "tool.output",

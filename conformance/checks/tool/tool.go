@@ -54,8 +54,6 @@ func Broken() []broken.Adapter {
 		forgetsTheInput,
 		dropsFormatCharacters,
 		inventsATool,
-		ownToolIDs,
-		cutsOutput,
 		errorsThatAreNone,
 		summarizesOutput,
 		pairsByOrder,

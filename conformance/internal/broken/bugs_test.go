@@ -11,7 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/defects"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
@@ -54,7 +54,7 @@ func caught(t *testing.T, b defects.Bug) {
 	g := NewWithT(t)
 	d, err := defects.Named(b.Defect)
 	g.Expect(err).NotTo(HaveOccurred())
-	check, err := checks.Named(b.Check)
+	check, err := backend.Named(b.Check)
 	g.Expect(err).NotTo(HaveOccurred())
 	all, err := fixtures.Embedded().CaseIDs()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -65,7 +65,7 @@ func caught(t *testing.T, b defects.Bug) {
 		})
 		g.Expect(ids).NotTo(BeEmpty(), "%s has no case of %s", ref.Runtime(), b.Scenario)
 		rep, err := runner.Run(t.Context(), conformance.Config{
-			Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{d.Subject(ref)}, Checks: check, Cases: ids, Places: 4, Reference: true,
+			Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{d.Subject(ref)}, Checks: check, Cases: ids, Places: 4,
 		})
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, r := range rep.Results {

@@ -13,7 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
@@ -21,7 +21,7 @@ import (
 )
 
 func references() []conformance.Subject {
-	return []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
+	return []conformance.Subject{backend.Adapter("codex", codex.New()), backend.Adapter("claude", claude.New())}
 }
 
 // quick reports whether a few runs are enough, because the test looks for races or
@@ -30,7 +30,7 @@ func quick() bool { return !racesample.Whole() && (racesample.Enabled || testing
 
 // played returns the broken adapters that this test runs.
 func played() []broken.Adapter {
-	all := checks.Broken()
+	all := backend.Broken()
 	if quick() {
 		return []broken.Adapter{all[0], all[len(all)/2], all[len(all)-1]}
 	}
@@ -165,7 +165,7 @@ func proving(t *testing.T) []string {
 // matrixConfig returns the configuration of all runs of the matrix.
 func matrixConfig() conformance.Config {
 	return conformance.Config{
-		Corpus: fixtures.Embedded(), Subjects: references(), Checks: checks.All(), Reference: true, Places: places,
+		Corpus: fixtures.Embedded(), Subjects: references(), Checks: backend.Checks(), Places: places,
 		Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden},
 	}
 }
@@ -292,7 +292,7 @@ func judgePlaces(t *testing.T, r conformance.Result) {
 // runtime shows says why.
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
-	for _, a := range checks.Broken() {
+	for _, a := range backend.Broken() {
 		if seen[a.Name] {
 			t.Errorf("two broken adapters are called %s", a.Name)
 		}

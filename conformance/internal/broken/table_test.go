@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 	"github.com/turnspec/turnspec/conformance/runner"
 )
@@ -38,7 +38,7 @@ type failure = broken.Failure
 func writeTable(t *testing.T, table map[string][]failure) {
 	t.Helper()
 	var lines []string
-	for _, a := range checks.Broken() {
+	for _, a := range backend.Broken() {
 		for _, f := range table[a.Name] {
 			lines = append(lines, f.String()+"\n")
 		}
@@ -167,11 +167,11 @@ func TestReferencesPass(t *testing.T) {
 func TestTable(t *testing.T) {
 	table := readTable(t)
 	var ids []string
-	for _, c := range checks.All() {
+	for _, c := range backend.Checks() {
 		ids = append(ids, c.ID)
 	}
 	proven := map[string]bool{} // runtime and check
-	for _, a := range checks.Broken() {
+	for _, a := range backend.Broken() {
 		failed := map[string]bool{} // runtimes on which it fails what it proves
 		for _, f := range table[a.Name] {
 			proven[f.Runtime+" "+f.Check] = true
@@ -188,7 +188,7 @@ func TestTable(t *testing.T) {
 		}
 		delete(table, a.Name)
 	}
-	for _, c := range checks.All() {
+	for _, c := range backend.Checks() {
 		if c.ServersOnly || c.ProgramsOnly {
 			continue // broken servers in the tests of package sse fail it
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 	"github.com/turnspec/turnspec/conformance/runner"
@@ -74,7 +75,7 @@ func TestTraps(t *testing.T) {
 			})
 			g.Expect(ids).NotTo(BeEmpty())
 			runtime, _, _ := strings.Cut(x.runtime, "/")
-			reference := conformance.Adapter(runtime, reference.Of(runtime))
+			reference := backend.Adapter(runtime, reference.Of(runtime))
 			faulted := map[string]bool{}
 			for _, id := range ids {
 				if plain, under := failedChecks(t, reference, id); len(plain)+len(under) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 	"github.com/turnspec/turnspec/conformance/runner"
@@ -70,7 +71,7 @@ func TestProcessPerTurn(t *testing.T) {
 			failed := map[string]bool{}
 			rep, err := runner.Run(t.Context(), conformance.Config{
 				Corpus: fixtures.Embedded(), Checks: checks.All(), Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming},
-				Subjects: []conformance.Subject{x.adapter.Subject(conformance.Adapter("codexexec", reference.Of("codexexec")))},
+				Subjects: []conformance.Subject{x.adapter.Subject(backend.Adapter("codexexec", reference.Of("codexexec")))},
 				Cases:    []string{"codexexec/*/" + x.scenario}, Places: 1, Seed: 1,
 			})
 			g.Expect(err).NotTo(HaveOccurred())

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
@@ -19,12 +19,12 @@ import (
 type Defect = broken.Adapter
 
 // All returns every defect.
-func All() []Defect { return checks.Broken() }
+func All() []Defect { return backend.Broken() }
 
 // Named returns the defect of that name.
 func Named(name string) (Defect, error) {
 	var names []string
-	for _, d := range checks.Broken() {
+	for _, d := range backend.Broken() {
 		if d.Name == name {
 			return d, nil
 		}
@@ -36,7 +36,7 @@ func Named(name string) (Defect, error) {
 // CaughtBy returns the defects that a check catches.
 func CaughtBy(check string) []Defect {
 	var out []Defect
-	for _, d := range checks.Broken() {
+	for _, d := range backend.Broken() {
 		if slices.Contains(d.Fails(), check) {
 			out = append(out, d)
 		}

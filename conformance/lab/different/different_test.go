@@ -13,7 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/different"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // a case of each fourth topic on each runtime, which are others for each adapter, and tries
 // faults in an eighth of them; `make matrix` runs all cases.
 func TestDifferent(t *testing.T) {
-	references := []conformance.Subject{conformance.Adapter("codex", codex.New()), conformance.Adapter("claude", claude.New())}
+	references := []conformance.Subject{backend.Adapter("codex", codex.New()), backend.Adapter("claude", claude.New())}
 	ids, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestDifferent(t *testing.T) {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			cfg := conformance.Config{
-				Corpus: fixtures.Embedded(), Checks: checks.All(), Places: 1, Seed: uint64(i + 1), Reference: true,
+				Corpus: fixtures.Embedded(), Checks: backend.Checks(), Places: 1, Seed: uint64(i + 1),
 				Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden},
 			}
 			for _, r := range references {

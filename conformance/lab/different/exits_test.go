@@ -9,7 +9,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/different"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
@@ -28,7 +28,7 @@ func TestProcessExitsWhileAToolReplies(t *testing.T) {
 				a = different.All()[i]
 			}
 			var killed []*conformance.Check
-			for _, c := range checks.All() {
+			for _, c := range backend.Checks() {
 				if slices.Contains(c.Faults, "kill") {
 					c := *c
 					c.Faults = []string{"kill"}
@@ -36,9 +36,9 @@ func TestProcessExitsWhileAToolReplies(t *testing.T) {
 				}
 			}
 			rep, err := runner.Run(t.Context(), conformance.Config{
-				Corpus: fixtures.Embedded(), Checks: killed, Reference: true, Exhaustive: true, Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden},
+				Corpus: fixtures.Embedded(), Checks: killed, Exhaustive: true, Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden},
 				Cases:    racesample.Sample([]string{"client/tool-answers", "client/two-tools-at-once", "component/asks-the-user", "hook/is-slow"}, 4),
-				Subjects: []conformance.Subject{a.Subject(conformance.Adapter("codex", codex.New())), a.Subject(conformance.Adapter("claude", claude.New()))},
+				Subjects: []conformance.Subject{a.Subject(backend.Adapter("codex", codex.New())), a.Subject(backend.Adapter("claude", claude.New()))},
 			})
 			NewWithT(t).Expect(err).NotTo(HaveOccurred())
 			NewWithT(t).Expect(rep.FaultRuns).To(BeNumerically(">", 100))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks/turn"
 	"github.com/turnspec/turnspec/conformance/lab/different"
 	"github.com/turnspec/turnspec/conformance/runner"
@@ -37,8 +38,8 @@ func TestLostEndThatNobodyReports(t *testing.T) {
 		subject conformance.Subject
 		want    conformance.Verdict
 	}{
-		{"asks", conformance.Adapter("claude", claude.New()), conformance.Pass},
-		{"asks for nothing", asksForNothing.Subject(conformance.Adapter("claude", claude.New())), conformance.NotApplicable},
+		{"asks", backend.Adapter("claude", claude.New()), conformance.Pass},
+		{"asks for nothing", asksForNothing.Subject(backend.Adapter("claude", claude.New())), conformance.NotApplicable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	verdicts "github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/conformance/lab/different"
 	"github.com/turnspec/turnspec/conformance/runner"
@@ -96,9 +96,9 @@ func passesAll(t *testing.T, adapter, scenario string) {
 	i := slices.IndexFunc(different.All(), func(a different.Adapter) bool { return a.Name == adapter })
 	a := different.All()[i]
 	rep, err := runner.Run(t.Context(), conformance.Config{
-		Corpus: fixtures.Embedded(), Cases: []string{scenario}, Checks: checks.All(), Reference: true, Exhaustive: racesample.Whole(), Places: 1, Seed: 1,
+		Corpus: fixtures.Embedded(), Cases: []string{scenario}, Checks: backend.Checks(), Exhaustive: racesample.Whole(), Places: 1, Seed: 1,
 		Tiers:    []conformance.Tier{conformance.TierWitness, conformance.TierTiming, conformance.TierGolden},
-		Subjects: []conformance.Subject{a.Subject(conformance.Adapter("codex", codex.New())), a.Subject(conformance.Adapter("claude", claude.New()))},
+		Subjects: []conformance.Subject{a.Subject(backend.Adapter("codex", codex.New())), a.Subject(backend.Adapter("claude", claude.New()))},
 	})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	NewWithT(t).Expect(judge(t, a, rep.Results)).To(BeNumerically(">", 50))
@@ -131,7 +131,7 @@ func mendedResults(t *testing.T, check, scenario, adapter string) []conformance.
 	a := different.All()[i]
 	rep, err := runner.Run(t.Context(), conformance.Config{
 		Corpus: fixtures.Embedded(), Cases: []string{scenario}, Checks: []*conformance.Check{named(t, check)}, KeepRuns: true,
-		Subjects: []conformance.Subject{a.Subject(conformance.Adapter("codex", codex.New())), a.Subject(conformance.Adapter("claude", claude.New()))},
+		Subjects: []conformance.Subject{a.Subject(backend.Adapter("codex", codex.New())), a.Subject(backend.Adapter("claude", claude.New()))},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func mendedResults(t *testing.T, check, scenario, adapter string) []conformance.
 
 func named(t *testing.T, id string) *conformance.Check {
 	t.Helper()
-	found, err := checks.Named(id)
+	found, err := backend.Named(id)
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%s: %d checks, %v", id, len(found), err)
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
@@ -57,6 +59,14 @@ func (a Adapter) Subject(reference conformance.Subject) conformance.Subject {
 type subject struct {
 	conformance.Subject
 	a Adapter
+}
+
+// ReadPolicy implements conformance.PolicyReader where the reference does.
+func (s *subject) ReadPolicy(policy jsontext.Value) (adapters.Judge, error) {
+	if r, ok := s.Subject.(conformance.PolicyReader); ok {
+		return r.ReadPolicy(policy)
+	}
+	return nil, nil
 }
 
 func (s *subject) Name() string { return s.Subject.Name() + " that " + s.a.Sentence }

@@ -17,7 +17,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
-	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/lab/drift"
 	"github.com/turnspec/turnspec/fixtures"
@@ -119,7 +119,7 @@ func underLoad(s drift.Side) drift.Side {
 func compareStored(t *testing.T, runtime string, edit func([]byte) []byte, cfg drift.Config) *drift.Report {
 	t.Helper()
 	reference := map[string]adapters.Adapter{"codex": codex.New(), "claude": claude.New()}[runtime]
-	cfg.Runtime, cfg.Subject, cfg.Checks = runtime, conformance.Adapter(runtime, reference), checks.All()
+	cfg.Runtime, cfg.Subject, cfg.Checks = runtime, backend.Adapter(runtime, reference), checks.All()
 	cfg.From, cfg.Scenarios = storedSide(t, runtime, "1.0.0", nil)
 	cfg.To, _ = storedSide(t, runtime, "2.0.0", edit)
 	cfg.To = underLoad(cfg.To)
@@ -217,7 +217,7 @@ func TestFailureIsRecordedAgain(t *testing.T) {
 	to.Cases, to.Failed = map[string]*fixtures.Case{}, map[string]error{scenario: errors.New("no reply within a minute")}
 	rep, err := drift.Compare(t.Context(), drift.Config{
 		Runtime: "codex", From: side(t, "1.0.0", nil), To: to, Scenarios: []*fixtures.Scenario{s},
-		Subject: conformance.Adapter("codex", codex.New()), Checks: checks.All(),
+		Subject: backend.Adapter("codex", codex.New()), Checks: checks.All(),
 		Again: func(_ context.Context, old bool, _ []*fixtures.Scenario) (drift.Side, error) {
 			if old {
 				return drift.Side{}, nil

@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/codex"
-	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/lab/drift"
 	"github.com/turnspec/turnspec/fixtures"
@@ -56,7 +56,7 @@ func compareWith(t *testing.T, to drift.Side) *drift.Report {
 	}
 	rep, err := drift.Compare(t.Context(), drift.Config{
 		Runtime: "codex", From: side(t, "1.0.0", nil), To: to, Scenarios: []*fixtures.Scenario{s},
-		Subject: conformance.Adapter("codex", codex.New()), Checks: checks.All(),
+		Subject: backend.Adapter("codex", codex.New()), Checks: checks.All(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestSchemaChangesAreFound(t *testing.T) {
 	to.Schema = parse("notification both B\nnotification new/one C\nB {n: string, p: Policy, same: string, more: any}\nC {y: string}\nPolicy = \"never\" | \"untrusted\"\n")
 	rep, err := drift.Compare(t.Context(), drift.Config{
 		Runtime: "codex", From: from, To: to, Scenarios: []*fixtures.Scenario{s},
-		Subject: conformance.Adapter("codex", codex.New()), Checks: checks.All(),
+		Subject: backend.Adapter("codex", codex.New()), Checks: checks.All(),
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	var got []string

@@ -12,7 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
-	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/lab/drift"
 	"github.com/turnspec/turnspec/conformance/report/table"
@@ -94,7 +94,7 @@ func reports(t *testing.T) map[string]*drift.Report {
 		}
 		cfg := drift.Config{
 			Runtime: k.runtime, Scenarios: scenarios, Checks: checks.All(),
-			Subject: conformance.Adapter(k.runtime, references[k.runtime]),
+			Subject: backend.Adapter(k.runtime, references[k.runtime]),
 		}
 		for version, side := range map[string]*drift.Side{k.from: &cfg.From, k.to: &cfg.To} {
 			got, ok, err := drift.Stored(c, scenarios, k.runtime, version)

@@ -28,15 +28,14 @@ import (
 
 // Config configures Run.
 type Config struct {
-	Runtime   runtimes.Runtime
-	Corpus    fixtures.Corpus // what it shows is not new
-	Subject   conformance.Subject
-	Reference bool // the subject is the reference adapter
-	Checks    []*conformance.Check
-	Dir       string // what was tried is kept here, and the findings
-	Seed      uint64
-	Count     int           // how many scenarios to try; 0: no limit
-	For       time.Duration // how long to try; 0: no limit
+	Runtime runtimes.Runtime
+	Corpus  fixtures.Corpus // what it shows is not new
+	Subject conformance.Subject
+	Checks  []*conformance.Check
+	Dir     string // what was tried is kept here, and the findings
+	Seed    uint64
+	Count   int           // how many scenarios to try; 0: no limit
+	For     time.Duration // how long to try; 0: no limit
 	// Command returns the command that runs a finding again: run, with what names the subject.
 	Command func(run string) string
 	// Progress is called after each scenario.
@@ -86,7 +85,7 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 	}
 	maps.Copy(st.seen, known)
 	x := &explorer{cfg, st, &performer{
-		runtime: cfg.Runtime, corpus: cfg.Corpus, subject: cfg.Subject, reference: cfg.Reference,
+		runtime: cfg.Runtime, corpus: cfg.Corpus, subject: cfg.Subject,
 		checks: cfg.Checks, seed: cfg.Seed, limit: recordLimit,
 	}, 0}
 	if cfg.For > 0 {

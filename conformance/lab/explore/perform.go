@@ -47,13 +47,12 @@ const recordLimit = 60 * time.Second
 
 // performer performs scenarios on a real runtime and judges a subject by them.
 type performer struct {
-	runtime   runtimes.Runtime
-	corpus    fixtures.Corpus // holds the read replies
-	subject   conformance.Subject
-	reference bool
-	checks    []*conformance.Check
-	seed      uint64
-	limit     time.Duration // of a recording
+	runtime runtimes.Runtime
+	corpus  fixtures.Corpus // holds the read replies
+	subject conformance.Subject
+	checks  []*conformance.Check
+	seed    uint64
+	limit   time.Duration // of a recording
 	// replayOnly leaves out the live run.
 	replayOnly bool
 }
@@ -98,7 +97,7 @@ func (p *performer) record(ctx context.Context, out *outcome) error {
 // replay lets the subject perform the recording.
 func (p *performer) replay(corpus fixtures.Corpus, out *outcome) error {
 	cfg := conformance.Config{
-		Corpus: corpus, Subjects: []conformance.Subject{p.subject}, Checks: p.checks, Reference: p.reference,
+		Corpus: corpus, Subjects: []conformance.Subject{p.subject}, Checks: p.checks,
 		Places: 1, Seed: p.seed + 1, RealTimeLimit: 20 * time.Second,
 	}
 	results, _, err := runner.Do(cfg, runner.Job{Subject: p.subject, Case: out.recorded})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/facts"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/worker"
@@ -28,7 +28,7 @@ func TestJudgesFail(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it plays most of the corpus")
 	}
-	all := facts.All(checks.All())
+	all := facts.All(backend.Checks())
 	tallies := make([]tally, len(all))
 	for i := range tallies {
 		tallies[i].by = map[string]int{}
@@ -62,7 +62,7 @@ func TestJudgesFail(t *testing.T) {
 			tried := unproven(f, &tallies[k])
 			mu.Unlock()
 			if racesample.Whole() {
-				tried = checks.All()
+				tried = backend.Checks()
 			}
 			if len(tried) == 0 {
 				continue
@@ -110,7 +110,7 @@ func (t *tally) add(occurs bool, failed map[string]bool) {
 
 // unproven returns the checks that judge a fact and have not failed.
 func unproven(f facts.Fact, t *tally) []*conformance.Check {
-	return slices.DeleteFunc(checks.All(), func(c *conformance.Check) bool { return !slices.Contains(f.Checks, c.ID) || t.by[c.ID] > 0 })
+	return slices.DeleteFunc(backend.Checks(), func(c *conformance.Check) bool { return !slices.Contains(f.Checks, c.ID) || t.by[c.ID] > 0 })
 }
 
 // play lets the reference perform a case. It returns nil if the runtime cannot.

@@ -12,7 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
-	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/lab/drift"
 	"github.com/turnspec/turnspec/fixtures"
@@ -45,7 +45,7 @@ func TestVersionDoesNotDriftFromItself(t *testing.T) {
 			}
 			g.Expect(len(scenarios)).To(BeNumerically(">=", 6))
 			cfg := drift.Config{
-				Runtime: name, Scenarios: scenarios, Subject: conformance.Adapter(name, reference), Checks: checks.All(),
+				Runtime: name, Scenarios: scenarios, Subject: backend.Adapter(name, reference), Checks: checks.All(),
 				Again: func(ctx context.Context, _ bool, again []*fixtures.Scenario) (drift.Side, error) {
 					return drift.RecordedScenarios(ctx, again, rt, nil)
 				},

@@ -19,6 +19,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder/isolate"
@@ -188,7 +189,7 @@ func TestUnenforceable(t *testing.T) {
 				}
 				t.Run(at+"/"+what, func(t *testing.T) {
 					g := NewWithT(t)
-					subject := conformance.Adapter(name, of.adapter)
+					subject := backend.Adapter(name, of.adapter)
 					happened, how := false, ""
 					for range max(1, a.tries) {
 						if happened, how = try(t, rt, held{subject, denying(a.allow), a.own}, a); happened {

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
@@ -109,7 +109,7 @@ func goldenTier(id string) bool {
 	if strings.HasPrefix(id, "golden.") {
 		return true
 	}
-	named, err := checks.Named(id)
+	named, err := backend.Named(id)
 	return err == nil && !slices.ContainsFunc(named[0].Tiers, func(t conformance.Tier) bool { return t != conformance.TierGolden })
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 	"github.com/turnspec/turnspec/conformance/plug/sse"
@@ -94,7 +95,7 @@ func (p peer) cross(t *testing.T) (*graded, error) {
 	cfg := conformance.Config{
 		Corpus: fixtures.Embedded(), Checks: plain(), Places: 1, Seed: 1, Workers: 2,
 		Subjects: []conformance.Subject{&sse.Subject{
-			Program: plug.Program{Title: p.name, Of: p.runtime, Command: p.argv()}, URL: "http://127.0.0.1:0", Dialect: m,
+			Program: plug.Program{Title: p.name, Of: p.runtime, Command: p.argv()}, URL: "http://127.0.0.1:0", Dialect: backend.Strict(m),
 		}},
 	}
 	played := bridged

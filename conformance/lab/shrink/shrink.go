@@ -173,7 +173,7 @@ const replayLimit = 10 * time.Second
 func (s *shrinker) judge(subject conformance.Subject, x *sample) (conformance.Result, error) {
 	cfg := conformance.Config{
 		Corpus: x.over(s.Corpus), Subjects: []conformance.Subject{subject}, Checks: []*conformance.Check{&s.check},
-		Places: 3, Seed: s.Seed, RealTimeLimit: replayLimit, Reference: slices.Contains(s.check.Tiers, conformance.TierGolden),
+		Places: 3, Seed: s.Seed, RealTimeLimit: replayLimit,
 	}
 	results, _, err := runner.Do(cfg, runner.Job{Subject: subject, Case: x.recorded})
 	if err != nil || len(results) == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/lab/defects"
 	"github.com/turnspec/turnspec/conformance/lab/shrink"
@@ -20,7 +21,7 @@ import (
 )
 
 var references = map[string]conformance.Subject{
-	"claude": conformance.Adapter("claude", claude.New()), "codex": conformance.Adapter("codex", codex.New()),
+	"claude": backend.Adapter("claude", claude.New()), "codex": backend.Adapter("codex", codex.New()),
 }
 
 // TestBrokenAdaptersShrink lets broken adapters fail on long cases: what is left has few

@@ -287,3 +287,11 @@ func TestStartErrorsSayWhatToDo(t *testing.T) {
 		g.Expect(errors.As(err, &typed)).To(BeTrue())
 	}
 }
+
+// TestMessageTypes checks that each message that the runner of this module writes is known,
+// except the lists, which no scenario asks a runner for, and no other one.
+func TestMessageTypes(t *testing.T) {
+	want := slices.DeleteFunc(message.Types(), func(name string) bool { return name == message.Listing{}.Type() })
+	slices.Sort(want)
+	NewWithT(t).Expect(conversation.MessageTypes()).To(Equal(want))
+}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/turnspec/turnspec/adapters/backend/runner/message"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
@@ -38,53 +37,53 @@ func newTranslator() translator {
 
 // handlers are the types of messages, with what each becomes.
 var handlers = map[string]func(*session, []byte) error{
-	message.SessionIDUpdate{}.Type(): nil,
-	message.Complete{}.Type():        nil,
-	message.ThinkingStart{}.Type():   nil, // its first piece follows
-	message.ToolProgress{}.Type():    nil,
-	message.HookPreTool{}.Type():     nil,
-	message.HookPostTool{}.Type():    nil,
-	message.AgentStop{}.Type():       nil,
-	message.Queue{}.Type():           nil,
+	"session_id_update": nil,
+	"complete":          nil,
+	"thinking_start":    nil, // its first piece follows
+	"tool_progress":     nil,
+	"hook_pre_tool":     nil,
+	"hook_post_tool":    nil,
+	"agent_stop":        nil,
+	"message_queue":     nil,
 
-	message.Ready{}.Type():                 on((*session).handleReady),
-	message.Init{}.Type():                  on((*session).handleInit),
-	message.SessionStarted{}.Type():        on((*session).handleStarted),
-	message.SessionEnded{}.Type():          on((*session).handleEnded),
-	message.Shutdown{}.Type():              on((*session).handleShutdown),
-	message.TurnStart{}.Type():             on((*session).handleTurnStart),
-	message.TurnComplete{}.Type():          on((*session).handleTurnComplete),
-	message.AssistantText{}.Type():         on((*session).handleText),
-	message.TextRetracted{}.Type():         on((*session).handleRetracted),
-	message.ThinkingDelta{}.Type():         on((*session).handleThinking),
-	message.Thinking{}.Type():              on((*session).handleThought),
-	message.ToolStart{}.Type():             on((*session).handleToolStart),
-	message.ToolOutput{}.Type():            on((*session).handleToolOutput),
-	message.ToolEnd{}.Type():               on((*session).handleToolEnd),
-	message.SubagentStarted{}.Type():       on((*session).handleSubagentStarted),
-	message.SubagentStopped{}.Type():       on((*session).handleSubagentStopped),
-	message.PermissionRequest{}.Type():     on((*session).handlePermission),
-	message.PermissionResolved{}.Type():    on((*session).handlePermissionResolved),
-	message.UserQuestionRequest{}.Type():   on((*session).handleQuestion),
-	message.PlanApprovalRequest{}.Type():   on((*session).handlePlan),
-	message.RequestResolved{}.Type():       on((*session).handleResolved),
-	message.TodoUpdate{}.Type():            on((*session).handleTodos),
-	message.Result{}.Type():                on((*session).handleResult),
-	message.ContextUsage{}.Type():          on((*session).handleUsage),
-	message.ContextWindowSize{}.Type():     on((*session).handleWindow),
-	message.CompactBoundary{}.Type():       on((*session).handleCompact),
-	message.CheckpointCreated{}.Type():     on((*session).handleCheckpoint),
-	message.FilesRewound{}.Type():          on((*session).handleRewound),
-	message.ModelChanged{}.Type():          on((*session).handleModel),
-	message.PermissionModeChanged{}.Type(): on((*session).handleMode),
-	message.AgentNotification{}.Type():     on((*session).handleNotification),
-	message.Interrupted{}.Type():           on((*session).handleInterrupted),
-	message.AuthError{}.Type():             on((*session).handleAuthError),
-	message.Error{}.Type():                 on((*session).handleError),
+	"ready":                   on((*session).handleReady),
+	"init":                    on((*session).handleInit),
+	"session_started":         on((*session).handleStarted),
+	"session_ended":           on((*session).handleEnded),
+	"shutdown":                on((*session).handleShutdown),
+	"turn_start":              on((*session).handleTurnStart),
+	"turn_complete":           on((*session).handleTurnComplete),
+	"assistant_text":          on((*session).handleText),
+	"text_retracted":          on((*session).handleRetracted),
+	"thinking_delta":          on((*session).handleThinking),
+	"thinking":                on((*session).handleThought),
+	"tool_start":              on((*session).handleToolStart),
+	"tool_output":             on((*session).handleToolOutput),
+	"tool_end":                on((*session).handleToolEnd),
+	"subagent_started":        on((*session).handleSubagentStarted),
+	"subagent_stopped":        on((*session).handleSubagentStopped),
+	"permission_request":      on((*session).handlePermission),
+	"permission_resolved":     on((*session).handlePermissionResolved),
+	"user_question_request":   on((*session).handleQuestion),
+	"plan_approval_request":   on((*session).handlePlan),
+	"request_resolved":        on((*session).handleResolved),
+	"todo_update":             on((*session).handleTodos),
+	"result":                  on((*session).handleResult),
+	"context_usage":           on((*session).handleUsage),
+	"context_window_size":     on((*session).handleWindow),
+	"compact_boundary":        on((*session).handleCompact),
+	"checkpoint_created":      on((*session).handleCheckpoint),
+	"files_rewound":           on((*session).handleRewound),
+	"model_changed":           on((*session).handleModel),
+	"permission_mode_changed": on((*session).handleMode),
+	"agent_notification":      on((*session).handleNotification),
+	"interrupted":             on((*session).handleInterrupted),
+	"auth_error":              on((*session).handleAuthError),
+	"error":                   on((*session).handleError),
 }
 
 // on decodes a message for its handler.
-func on[M message.Message](handle func(*session, M)) func(*session, []byte) error {
+func on[M any](handle func(*session, M)) func(*session, []byte) error {
 	return func(x *session, line []byte) error {
 		var m M
 		if err := json.Unmarshal(line, &m, plug.Lenient); err != nil {
@@ -121,18 +120,18 @@ func (x *session) handle(line []byte) *plug.Error {
 
 // handleReady unblocks Open if the session starts with its first message. Else session_started
 // follows.
-func (x *session) handleReady(message.Ready) {
+func (x *session) handleReady(readyMessage) {
 	if rt := runtimes.Find(x.Program.Of); rt != nil && rt.Process.Message != nil {
 		x.opened = true
 		x.begun()
 	}
 }
 
-func (x *session) handleInit(m message.Init) {
-	x.version, x.model, x.mode = m.Version, m.Model, message.Mode(m.PermissionMode)
+func (x *session) handleInit(m initMessage) {
+	x.version, x.model, x.mode = m.Version, m.Model, adapterMode(m.PermissionMode)
 }
 
-func (x *session) handleStarted(m message.SessionStarted) {
+func (x *session) handleStarted(m sessionStartedMessage) {
 	x.EmitReady(event.SessionReady{
 		SessionID: x.ID, Runtime: x.Program.Of, RuntimeVersion: x.version, ProviderSessionID: m.SessionID, Resumed: m.Resumed,
 		ForkedFrom: m.ForkedFrom, Model: x.model, Mode: x.mode, Cwd: x.dir,
@@ -140,13 +139,13 @@ func (x *session) handleStarted(m message.SessionStarted) {
 	x.begun()
 }
 
-func (x *session) handleEnded(m message.SessionEnded) {
+func (x *session) handleEnded(m sessionEndedMessage) {
 	x.end = &event.SessionEnd{Reason: m.Reason, ExitCode: m.ExitCode}
 }
 
-func (x *session) handleShutdown(message.Shutdown) { x.shutdown = true }
+func (x *session) handleShutdown(shutdownMessage) { x.shutdown = true }
 
-func (x *session) handleTurnStart(m message.TurnStart) {
+func (x *session) handleTurnStart(m turnStartMessage) {
 	x.Turn++
 	if x.Running || len(x.sent) == 0 {
 		x.turnEnded = make(chan struct{})
@@ -161,7 +160,7 @@ func (x *session) handleTurnStart(m message.TurnStart) {
 	}
 }
 
-func (x *session) handleTurnComplete(message.TurnComplete) { x.endTurn() }
+func (x *session) handleTurnComplete(turnCompleteMessage) { x.endTurn() }
 
 // endTurn ends the running turn, as what came before says.
 func (x *session) endTurn() {
@@ -184,7 +183,7 @@ func (x *session) endTurn() {
 	close(x.turnEnded)
 }
 
-func (x *session) handleText(m message.AssistantText) {
+func (x *session) handleText(m assistantTextMessage) {
 	x.endThought()
 	if id := x.blockOf(m.BlockID); id != x.Block {
 		x.EndBlock(event.BlockComplete)
@@ -202,7 +201,7 @@ func (x *session) blockOf(id string) string {
 	return x.blocks[id]
 }
 
-func (x *session) handleRetracted(m message.TextRetracted) {
+func (x *session) handleRetracted(m textRetractedMessage) {
 	id := x.blockOf(m.BlockID)
 	if id == x.Block {
 		x.Block = ""
@@ -210,13 +209,13 @@ func (x *session) handleRetracted(m message.TextRetracted) {
 	x.Emit(event.BlockEnd{BlockID: id, Status: event.BlockRetracted})
 }
 
-func (x *session) handleThinking(m message.ThinkingDelta) {
+func (x *session) handleThinking(m thinkingDeltaMessage) {
 	x.EndBlock(event.BlockComplete)
 	x.thinking, x.thought = true, x.blockOf(m.BlockID)
 	x.Emit(event.Thinking{Text: m.Content, BlockID: x.thought})
 }
 
-func (x *session) handleThought(message.Thinking) { x.endThought() }
+func (x *session) handleThought(thinkingMessage) { x.endThought() }
 
 func (x *session) endThought() {
 	if x.thinking {
@@ -236,16 +235,16 @@ func (x *session) act(agent string) {
 // emitOf emits an event of a sub-agent, or of the agent if the name is empty.
 func (x *session) emitOf(agent string, d event.Data) { x.EmitIn(d, x.TurnOf(d), agent) }
 
-func (x *session) handleToolStart(m message.ToolStart) {
+func (x *session) handleToolStart(m toolStartMessage) {
 	x.act(m.AgentID)
 	x.emitOf(m.AgentID, event.ToolStart{ToolUseID: m.ID, Tool: m.Tool, Input: m.Params})
 }
 
-func (x *session) handleToolOutput(m message.ToolOutput) {
+func (x *session) handleToolOutput(m toolOutputMessage) {
 	x.emitOf(m.AgentID, event.ToolOutput{ToolUseID: m.ID, Text: m.Content})
 }
 
-func (x *session) handleToolEnd(m message.ToolEnd) {
+func (x *session) handleToolEnd(m toolEndMessage) {
 	status := m.Status
 	if status == "" {
 		status = event.ToolError
@@ -256,15 +255,15 @@ func (x *session) handleToolEnd(m message.ToolEnd) {
 	x.emitOf(m.AgentID, event.ToolResult{ToolUseID: m.ID, Output: m.Summary, IsError: status != event.ToolOK && status != event.ToolBackgrounded, Status: status})
 }
 
-func (x *session) handleSubagentStarted(m message.SubagentStarted) {
+func (x *session) handleSubagentStarted(m subagentStartedMessage) {
 	x.Emit(event.Task{TaskID: m.AgentID, Kind: event.TaskSubagent, ToolUseID: m.ParentToolUseID, Name: m.AgentType, Status: event.TaskRunning})
 }
 
-func (x *session) handleSubagentStopped(m message.SubagentStopped) {
+func (x *session) handleSubagentStopped(m subagentStoppedMessage) {
 	x.Emit(event.Task{TaskID: m.AgentID, Kind: event.TaskSubagent, Status: m.Status})
 }
 
-func (x *session) handlePermission(m message.PermissionRequest) {
+func (x *session) handlePermission(m permissionRequestMessage) {
 	x.act("")
 	x.requests[m.RequestID] = request{"permission_response", m.Tool}
 	x.Emit(event.PermissionRequest{RequestID: m.RequestID, ToolUseID: m.ToolID, ToolName: m.Tool, ToolInput: orEmpty(m.Params), Reason: m.Reason})
@@ -277,30 +276,30 @@ func orEmpty(v event.Raw) event.Raw {
 	return v
 }
 
-func (x *session) handlePermissionResolved(m message.PermissionResolved) {
+func (x *session) handlePermissionResolved(m permissionResolvedMessage) {
 	q := x.requests[m.RequestID]
 	delete(x.requests, m.RequestID)
 	x.Emit(event.PermissionResolved{RequestID: m.RequestID, ToolName: q.tool, Allowed: m.Decision == event.DecisionAllow, Decision: m.Decision, By: m.By})
 }
 
-func (x *session) handleQuestion(m message.UserQuestionRequest) {
+func (x *session) handleQuestion(m userQuestionRequestMessage) {
 	x.act("")
 	x.requests[m.RequestID] = request{answer: "user_question_response"}
 	x.Emit(event.Interrupt{InterruptID: m.RequestID, ComponentName: m.Component, Props: orEmpty(m.Props), Surface: "chat"})
 }
 
-func (x *session) handlePlan(m message.PlanApprovalRequest) {
+func (x *session) handlePlan(m planApprovalRequestMessage) {
 	x.act("")
 	x.requests[m.RequestID] = request{answer: "plan_approval_response"}
 	x.Emit(event.Interrupt{InterruptID: m.RequestID, ComponentName: "ExitPlanMode", Props: orEmpty(m.Props), Surface: "chat"})
 }
 
-func (x *session) handleResolved(m message.RequestResolved) {
+func (x *session) handleResolved(m requestResolvedMessage) {
 	delete(x.requests, m.RequestID)
 	x.Emit(event.InterruptResolved{InterruptID: m.RequestID, Value: orEmpty(m.Value), By: m.By})
 }
 
-func (x *session) handleTodos(m message.TodoUpdate) {
+func (x *session) handleTodos(m todoUpdateMessage) {
 	d := event.Plan{Steps: []event.PlanStep{}}
 	for _, t := range m.Todos {
 		d.Steps = append(d.Steps, event.PlanStep{Text: t.Content, Status: t.Status})
@@ -308,47 +307,47 @@ func (x *session) handleTodos(m message.TodoUpdate) {
 	x.Emit(d)
 }
 
-func (x *session) handleResult(m message.Result) {
+func (x *session) handleResult(m resultMessage) {
 	if m.Cost != nil && m.Usage != nil {
 		x.Emit(event.Usage{Tokens: *m.Usage, Cost: m.Cost})
 	}
 }
 
-func (x *session) handleUsage(m message.ContextUsage) { x.Emit(event.Usage{Tokens: m.Tokens}) }
+func (x *session) handleUsage(m contextUsageMessage) { x.Emit(event.Usage{Tokens: m.Tokens}) }
 
-func (x *session) handleWindow(m message.ContextWindowSize) {
+func (x *session) handleWindow(m contextWindowSizeMessage) {
 	x.Emit(event.Usage{Context: &m.Context})
 }
 
-func (x *session) handleCompact(m message.CompactBoundary) { x.Emit(event.Compaction{Phase: m.Phase}) }
+func (x *session) handleCompact(m compactBoundaryMessage) { x.Emit(event.Compaction{Phase: m.Phase}) }
 
-func (x *session) handleCheckpoint(m message.CheckpointCreated) {
+func (x *session) handleCheckpoint(m checkpointCreatedMessage) {
 	x.Emit(event.Checkpoint{CheckpointID: m.CheckpointID, Action: event.CheckpointCreated})
 }
 
-func (x *session) handleRewound(m message.FilesRewound) {
+func (x *session) handleRewound(m filesRewoundMessage) {
 	if !m.DryRun {
 		x.Emit(event.Checkpoint{CheckpointID: m.CheckpointID, Action: event.CheckpointRestored})
 	}
 }
 
-func (x *session) handleModel(m message.ModelChanged) { x.Emit(event.ModelChanged{Value: m.Model}) }
+func (x *session) handleModel(m modelChangedMessage) { x.Emit(event.ModelChanged{Value: m.Model}) }
 
-func (x *session) handleMode(m message.PermissionModeChanged) {
-	x.Emit(event.ModeChanged{Value: message.Mode(m.Mode)})
+func (x *session) handleMode(m permissionModeChangedMessage) {
+	x.Emit(event.ModeChanged{Value: adapterMode(m.Mode)})
 }
 
-func (x *session) handleNotification(m message.AgentNotification) {
+func (x *session) handleNotification(m agentNotificationMessage) {
 	x.Emit(event.Notice{Level: cmp.Or(m.Level, event.LevelInfo), Code: cmp.Or(m.Code, event.NoticeWarning), Text: m.Message})
 }
 
-func (x *session) handleInterrupted(message.Interrupted) { x.stopped = true }
+func (x *session) handleInterrupted(interruptedMessage) { x.stopped = true }
 
-func (x *session) handleAuthError(m message.AuthError) {
+func (x *session) handleAuthError(m authErrorMessage) {
 	x.fail(event.Error{Code: event.ErrorAuth, Message: m.Message})
 }
 
-func (x *session) handleError(m message.Error) {
+func (x *session) handleError(m errorMessage) {
 	switch m.Request {
 	case "":
 		x.fail(event.Error{Code: m.Code, Message: m.Message})

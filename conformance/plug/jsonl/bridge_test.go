@@ -20,6 +20,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 )
 
 // bridge is a program that wraps a reference adapter, perhaps with a defect. So if
@@ -213,9 +214,9 @@ func (b *bridge) do(c *command) error {
 func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 func (b *bridge) open(ctx context.Context, c *command) error {
-	s := conformance.Adapter("claude", claude.New())
+	s := backend.Adapter("claude", claude.New())
 	if b.runtime == "codex" {
-		s = conformance.Adapter("codex", codex.New())
+		s = backend.Adapter("codex", codex.New())
 	}
 	if b.wrap != nil {
 		s = b.wrap(s)

@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
@@ -145,7 +146,7 @@ func mappedTo(t *testing.T, program, text string) *jsonl.Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Dialect = m
+	s.Dialect = backend.Strict(m)
 	return s
 }
 

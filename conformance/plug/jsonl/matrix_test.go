@@ -10,7 +10,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
@@ -30,7 +30,7 @@ const matrixVersion = "claude/2.1.329/"
 
 // addMatrix adds a program for each broken adapter of the checks.
 func addMatrix() {
-	for _, a := range checks.Broken() {
+	for _, a := range backend.Broken() {
 		programs["broken "+a.Name] = (&bridge{runtime: "claude", wrap: func(s conformance.Subject) conformance.Subject { return launching{a.Subject(s)} }}).run
 	}
 }
@@ -134,7 +134,7 @@ func failsAsProgram(t *testing.T, a broken.Adapter, x attempt) bool {
 // matrixAdapters returns the broken adapters to compare: an eighth of them, chosen by
 // their names so that a new one does not change which, unless TURNSPEC_MATRIX is whole.
 func matrixAdapters() []broken.Adapter {
-	all := slices.DeleteFunc(checks.Broken(), func(a broken.Adapter) bool { return a.Runtime == "codex" || onlyInGo[a.Name] != "" })
+	all := slices.DeleteFunc(backend.Broken(), func(a broken.Adapter) bool { return a.Runtime == "codex" || onlyInGo[a.Name] != "" })
 	switch {
 	case racesample.Whole():
 		return all
@@ -152,7 +152,7 @@ func matrixAdapters() []broken.Adapter {
 // with the one fault that shows it. It leaves out checks that need virtual time.
 func failedInGo(t *testing.T, a broken.Adapter) map[string][]attempt {
 	t.Helper()
-	cs, err := checks.Named(a.Fails()...)
+	cs, err := backend.Named(a.Fails()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func failedInGo(t *testing.T, a broken.Adapter) map[string][]attempt {
 		ids = append(ids, matrixVersion+id)
 	}
 	rep, err := runner.Run(t.Context(), conformance.Config{
-		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{a.Subject(conformance.Adapter("claude", claude.New()))}, Checks: cs, Cases: ids,
+		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{a.Subject(backend.Adapter("claude", claude.New()))}, Checks: cs, Cases: ids,
 		Tiers: []conformance.Tier{conformance.TierWitness}, Places: 1, Seed: 1, Workers: 2,
 	})
 	if err != nil {

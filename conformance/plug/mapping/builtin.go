@@ -5,12 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/turnspec/turnspec/adapters/backend/dialect"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/agentui"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/agui"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/uistream"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/wsmessages"
 )
 
 //go:embed builtin/*.json
@@ -18,16 +12,14 @@ var builtin embed.FS
 
 // Checker is the state machine of a vocabulary.
 type Checker interface {
-	Add(message []byte) []dialect.Problem // checks the next message
-	End() []dialect.Problem               // checks that the stream may end
+	Add(message []byte) []Problem // checks the next message
+	End() []Problem               // checks that the stream may end
 }
 
-// checkers are those of the built-in mappings that extend no other one.
-var checkers = map[string]func() Checker{
-	"agentui":    func() Checker { return new(agentui.Checker) },
-	"agui":       func() Checker { return new(agui.Checker) },
-	"uistream":   func() Checker { return new(uistream.Checker) },
-	"wsmessages": func() Checker { return new(wsmessages.Checker) },
+// Problem is a rule of a vocabulary that a stream breaks.
+type Problem struct {
+	Rule string // its name, such as text-not-open
+	Text string // the number of the message, the rule, and what is wrong
 }
 
 // Names lists the built-in mappings.
@@ -55,16 +47,12 @@ func Builtin(name string) (*Mapping, error) {
 		return nil, err
 	}
 	m, err := Parse(file, b)
-	if err == nil && m.checker == nil {
-		m.checker = checkers[name]
+	if err == nil && m.vocabulary == "" {
+		m.vocabulary = name
 	}
 	return m, err
 }
 
-// NewChecker returns the checker of the vocabulary, or nil if it is not a built-in one.
-func (m *Mapping) NewChecker() Checker {
-	if m.checker == nil {
-		return nil
-	}
-	return m.checker()
-}
+// Vocabulary returns the name of the built-in mapping that this one is, or whose messages
+// it reads: one that extends no other. It is "" if the vocabulary is not a built-in one.
+func (m *Mapping) Vocabulary() string { return m.vocabulary }

@@ -36,7 +36,11 @@ type Mapping struct {
 
 	Notes []string `json:"notes,omitempty"` // for readers
 
-	checker func() Checker
+	// NewChecker returns the state machine of the vocabulary, which judges the stream; nil:
+	// the stream is read and not judged. See Strict of package conformance/backend.
+	NewChecker func() Checker `json:"-"`
+
+	vocabulary string
 }
 
 // Rule says what a message becomes.
@@ -140,7 +144,7 @@ func (m *Mapping) extend() error {
 	}
 	m.Rules, m.Ignore, m.Without = slices.Concat(m.Rules, base.Rules), slices.Concat(m.Ignore, base.Ignore), slices.Concat(m.Without, base.Without)
 	m.IfSeen, m.OneTurn = slices.Concat(m.IfSeen, base.IfSeen), m.OneTurn || base.OneTurn
-	m.EndOfStream, m.checker = cmp.Or(m.EndOfStream, base.EndOfStream), base.checker
+	m.EndOfStream, m.vocabulary = cmp.Or(m.EndOfStream, base.EndOfStream), base.vocabulary
 	if m.Post == nil {
 		m.Post, m.Stop = base.Post, base.Stop
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/dialect/uistream"
 	"github.com/turnspec/turnspec/adapters/backend/dialect/wsmessages"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 )
 
@@ -29,7 +30,8 @@ func TestBuiltin(t *testing.T) {
 	for _, name := range mapping.Names() {
 		m, err := mapping.Builtin(name)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(m.NewChecker()).NotTo(BeNil())
+		g.Expect(m.NewChecker).To(BeNil())
+		g.Expect(backend.Strict(m).NewChecker()).NotTo(BeNil())
 	}
 	_, err := mapping.Builtin("x")
 	g.Expect(err).To(MatchError(ContainSubstring(`no dialect "x": use agentui, agui, agui-agent, uistream, usechat, wsmessages`)))
@@ -59,7 +61,7 @@ func TestRead(t *testing.T) {
 	g := NewWithT(t)
 	m, err := mapping.Parse("x.json", []byte(example))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(m.NewChecker()).To(BeNil())
+	g.Expect(backend.Strict(m).NewChecker).To(BeNil())
 	r := m.NewReader()
 	for _, c := range []struct{ line, want string }{
 		{`{"type":"ping"}`, ""},
@@ -184,7 +186,7 @@ func TestExtends(t *testing.T) {
   "stop": {"path": "/stop", "body": {"chat": "{session}"}}
 }`))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(m.NewChecker()).NotTo(BeNil())
+	g.Expect(backend.Strict(m).NewChecker()).NotTo(BeNil())
 	g.Expect(m.EndOfStream).To(Equal("[DONE]"))
 	events, err := m.NewReader().Read([]byte(`{"type":"data-note","data":"x"}`))
 	g.Expect(err).NotTo(HaveOccurred())

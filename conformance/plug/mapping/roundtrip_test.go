@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/backend/dialect/dialects"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
@@ -131,12 +132,12 @@ func sessionsOf(t *testing.T, id string) map[string][]event.Event {
 // readBack returns the events that the messages of a dialect become.
 func readBack(t *testing.T, m *mapping.Mapping, d dialects.Dialect, events []event.Event) []string {
 	t.Helper()
-	translate, r, checker := d.New(), m.NewReader(), m.NewChecker()
+	translate, r, checker := d.New(), m.NewReader(), backend.Strict(m).NewChecker()
 	var out []string
 	for _, e := range events {
 		for _, message := range translate(e) {
 			for _, p := range checker.Add(message.Line) {
-				t.Errorf("%s: %s", p, message.Line)
+				t.Errorf("%s: %s", p.Text, message.Line)
 			}
 			read, err := r.Read(message.Line)
 			if err != nil {

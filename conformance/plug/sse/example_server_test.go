@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 	"github.com/turnspec/turnspec/conformance/plug/sse"
@@ -63,7 +64,7 @@ func chatServer(t *testing.T, file, dialect string) *sse.Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Dialect = m
+	s.Dialect = backend.Strict(m)
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 	"github.com/turnspec/turnspec/conformance/plug/sse"
 	"github.com/turnspec/turnspec/fixtures/racesample"
@@ -19,7 +20,7 @@ func inDialect(t *testing.T, name, dialect string) *sse.Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Dialect = m
+	s.Dialect = backend.Strict(m)
 	return s
 }
 

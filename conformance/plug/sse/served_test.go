@@ -17,6 +17,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 )
 
 // envLogs is the folder with the event logs of servers. A session that is resumed in a
@@ -62,7 +63,7 @@ type underTest struct{ adapters.Adapter }
 
 // Open implements adapters.Adapter.
 func (u underTest) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
-	return conformance.Adapter(u.Capabilities().Runtime, handsOver{u.Adapter, o.Media}).Open(ctx, conformance.Open{
+	return backend.Adapter(u.Capabilities().Runtime, handsOver{u.Adapter, o.Media}).Open(ctx, conformance.Open{
 		Opening: op.Opening{SessionID: o.SessionID, Dir: o.Dir, Mode: o.Mode, Resume: o.Resume},
 		After:   o.After, MCP: o.MCP, Limits: o.Limits,
 	})

@@ -20,6 +20,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
@@ -160,9 +161,9 @@ func (s *sidecarServer) open(w http.ResponseWriter, r *http.Request) {
 	if id := r.PathValue("id"); id != "" {
 		b.SessionID = id
 	}
-	subject := conformance.Adapter("claude", claude.New())
+	subject := backend.Adapter("claude", claude.New())
 	if s.runtime == "codex" {
-		subject = conformance.Adapter("codex", codex.New())
+		subject = backend.Adapter("codex", codex.New())
 	}
 	sess, err := subject.Open(context.WithoutCancel(r.Context()), conformance.Open{
 		Opening: op.Opening{SessionID: b.SessionID, Dir: b.Params.WorkingDir, Mode: modes[b.Params.PermissionMode], Resume: b.Provider},

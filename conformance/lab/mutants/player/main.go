@@ -14,6 +14,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/lab/mutants/internal/on"
 	"github.com/turnspec/turnspec/fixtures"
@@ -94,7 +95,7 @@ func load() (*player, error) {
 		Checks: checks.All(), Places: 1, Seed: 1, RealTimeLimit: 20 * time.Second,
 	}}
 	for _, a := range reference.All() {
-		p.cfg.Subjects = append(p.cfg.Subjects, conformance.Adapter(a.Capabilities().Runtime, a))
+		p.cfg.Subjects = append(p.cfg.Subjects, backend.Adapter(a.Capabilities().Runtime, a))
 	}
 	ids, err := p.cfg.Corpus.CaseIDs()
 	for _, id := range ids {
@@ -138,7 +139,9 @@ func (p *player) play(q Ask) (a Answer) {
 			on.Set(q.Mutant, q.Limit)
 		}
 		cfg := p.cfg
-		cfg.Golden = q.Goldens
+		if q.Goldens {
+			cfg.Checks = backend.WithGoldens(cfg.Corpus)
+		}
 		results, _, err := runner.Do(cfg, j)
 		if q.Trace {
 			a.Traced, a.Questions = on.Traced()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/turnspec/turnspec/adapters/backend/dialect"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
@@ -23,7 +22,7 @@ type Dialect struct {
 	Read    int // messages
 
 	reader  *mapping.Reader
-	checker mapping.Checker // nil: the vocabulary has no state machine
+	checker mapping.Checker // nil: the stream is not judged
 	whole   bool            // the program declares its events, so all that the mapping names is expected
 	judge   map[string]*conformance.Probe
 	tasks   map[string]bool // those that run, if a stream is a turn
@@ -40,7 +39,12 @@ func NewDialect(m *mapping.Mapping) *Dialect {
 }
 
 // Begin forgets the last stream, because another one begins.
-func (d *Dialect) Begin() { d.reader, d.checker = d.Mapping.NewReader(), d.Mapping.NewChecker() }
+func (d *Dialect) Begin() {
+	d.reader, d.checker = d.Mapping.NewReader(), nil
+	if d.Mapping.NewChecker != nil {
+		d.checker = d.Mapping.NewChecker()
+	}
+}
 
 // End judges the end of a stream.
 func (d *Dialect) End() {
@@ -177,13 +181,13 @@ func (x *Translator) leaveTasks(d event.Data) {
 }
 
 // found counts a message that was checked, and the problems with it.
-func (d *Dialect) found(problems []dialect.Problem) {
+func (d *Dialect) found(problems []mapping.Problem) {
 	for _, p := range d.judge {
 		p.Assertions++
 	}
 	for _, p := range problems {
 		if judge := d.judge[mapping.CheckOf(p.Rule)]; judge != nil {
-			judge.Problems = append(judge.Problems, p.String())
+			judge.Problems = append(judge.Problems, p.Text)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (c *Collector) Write(t *testing.T, cfg conformance.Config, rerun string) {
 	if rep.KnownFailures, err = runner.KnownFailureUses(cfg, c.results); err != nil {
 		t.Error(err)
 	}
-	d := report.New(rep, report.About{Selection: report.Select(cfg), At: time.Now(), Rerun: rerun, Runs: cfg.KeepRuns})
+	d := report.New(rep, report.About{Selection: report.Select(cfg), At: time.Now(), Rerun: rerun, Runs: cfg.KeepRuns, DrawChat: cfg.DrawChat})
 	var table bytes.Buffer
 	if err := report.Table(&table, d, report.Style{}); err != nil {
 		t.Error(err)

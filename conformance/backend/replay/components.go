@@ -6,9 +6,9 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend/chats"
 	"github.com/turnspec/turnspec/conformance/checks/component"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
-	"github.com/turnspec/turnspec/conformance/judge"
 )
 
 // Components is the check replay.components.
@@ -30,7 +30,7 @@ func judgeStoredComponents(t *conformance.Trial, f *conformance.Finding) {
 	if want.Tried+want.Took+len(want.Asks) == 0 {
 		return
 	}
-	stored, err := judge.Chat(t.Run)
+	stored, err := chats.Stored(t.Run)
 	if err != nil {
 		f.Failf("the events cannot be stored and read back: %v", err)
 		return
@@ -42,7 +42,7 @@ func judgeStoredComponents(t *conformance.Trial, f *conformance.Finding) {
 		}
 	}
 	for _, m := range stored.Messages {
-		component.EachBlock(m.Blocks, func(b *replay.Block) {
+		eachBlock(m.Blocks, func(b *replay.Block) {
 			switch {
 			case b.Kind == replay.KindComponent:
 				within = append(within, fmt.Sprintf("%s: %s on %s: %s", b.ID, b.Component.Name, b.Component.Surface, runindex.Canonical(b.Component.Props)))

@@ -1,6 +1,6 @@
-// Package replay holds the checks of package replay: they reduce the events of a run to a
-// chat. It is not part of the stable interface. They are of the golden tier, because a
-// defect of our reducer must not fail another adapter.
+// Package replay holds the checks of the back end's package replay: they reduce the events
+// of a run to a chat. It is not part of the stable interface. They are of the golden tier,
+// because a defect of our reducer must not fail another adapter.
 package replay
 
 import (
@@ -18,6 +18,7 @@ func Checks() []*conformance.Check {
 		AnyPrefix,
 		Faithful,
 		SameMillisecond,
+		ParagraphBreak,
 	}
 }
 
@@ -26,5 +27,8 @@ func Broken() []broken.Adapter {
 	return []broken.Adapter{
 		reusesItsBuffer,
 		stopLooksFinished,
+		beginsWithABreak,
+		cutsOutput,
+		ownToolIDs,
 	}
 }

@@ -1,5 +1,5 @@
 // Package chats reduces the events of a run to chats, one for each session, because a
-// fork is another session.
+// fork is another session. It is not part of the stable interface.
 //
 // A reducer that panics is a defect of package replay. It becomes an error that names
 // the package and the event, so that it neither ends the program nor fails the adapter
@@ -11,7 +11,17 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
 )
+
+// Observer reduces the events of a run as they arrive. See Observed.
+var Observer = &conformance.Observer{Observe: func() conformance.Observation { return &Live{} }}
+
+// Observed returns the chat that Observer made of a run; nil if the run did not finish.
+func Observed(r *conformance.Run) *replay.Chat {
+	c, _ := r.Observed[Observer].(*replay.Chat)
+	return c
+}
 
 // Live reduces events in the order in which they arrive. The zero value is ready to
 // use. It is not safe for concurrent use.
@@ -68,6 +78,9 @@ func (l *Live) Chat() (*replay.Chat, error) {
 	}
 	return out, l.err
 }
+
+// Result implements conformance.Observation.
+func (l *Live) Result() (any, error) { return l.Chat() }
 
 // recoverPanic recovers a panic of the reducer and stores it as the error.
 func (l *Live) recoverPanic(at string, args ...any) {

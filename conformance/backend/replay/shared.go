@@ -30,3 +30,11 @@ func sameChat(f *conformance.Finding, text string, want, got *replay.Chat) {
 		f.Diff(text, string(w)+"\n", string(g)+"\n")
 	}
 }
+
+// eachBlock calls do for each block and, depth first, the blocks that it holds.
+func eachBlock(blocks []replay.Block, do func(*replay.Block)) {
+	for i := range blocks {
+		do(&blocks[i])
+		eachBlock(blocks[i].Blocks, do)
+	}
+}

@@ -6,7 +6,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/component"
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/backend/chats"
 )
 
 // AnyPrefix is the check replay.any-prefix.
@@ -25,7 +25,7 @@ var AnyPrefix = &conformance.Check{
 			options = append(options, replay.WithRegistry(reg))
 		}
 		for _, newest := range []int{math.MaxInt, 1} {
-			want, got, err := judge.Reopened(t.Run, newest, options...)
+			want, got, err := chats.Reopened(t.Run, newest, options...)
 			if err != nil {
 				f.Failf("the chat cannot be restored from its snapshot: %v", err)
 				return

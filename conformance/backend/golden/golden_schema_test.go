@@ -1,4 +1,4 @@
-package judge_test
+package golden_test
 
 import (
 	"bytes"

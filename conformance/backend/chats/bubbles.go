@@ -1,4 +1,4 @@
-package report
+package chats
 
 import (
 	"strings"
@@ -6,23 +6,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/internal/chats"
 )
-
-// Bubble is a part of the chat with the time in which it was emitted: a user's
-// message, or a block of the assistant.
-type Bubble struct {
-	From   int64  `json:"from_ns"`
-	To     int64  `json:"to_ns"`
-	Event  int    `json:"event"` // index of the first event with its id; -1 if there is none
-	Role   string `json:"role"`
-	Kind   string `json:"kind,omitempty"`
-	Depth  int    `json:"depth,omitzero"` // of nested sub-agents
-	Status string `json:"status,omitempty"`
-	Name   string `json:"name,omitempty"` // of the tool or sub-agent, or the code of a notice
-	Text   string `json:"text,omitempty"`
-	Size   int    `json:"size,omitzero"`
-}
 
 // timeSpan is the time from the first to the last event of something.
 type timeSpan struct {
@@ -30,16 +14,16 @@ type timeSpan struct {
 	event    int
 }
 
-// chatBubbles returns the chat of a run. The time of a block is that of the events
-// with its id. A block without events has the time of its message.
-func chatBubbles(run *conformance.Run) []Bubble {
-	var live chats.Live
+// Bubbles draws the chat of a run for HTML reports. The time of a block is that of the
+// events with its id. A block without events has the time of its message.
+func Bubbles(run *conformance.Run) []conformance.Bubble {
+	var live Live
 	for _, e := range run.Events {
 		live.Add(e.Event)
 	}
 	chat, err := live.Chat()
 	if err != nil {
-		return []Bubble{{Event: -1, Kind: "notice", Name: "no chat", Text: err.Error()}}
+		return []conformance.Bubble{{Event: -1, Kind: "notice", Name: "no chat", Text: err.Error()}}
 	}
 	spans := map[string]timeSpan{}
 	turns := map[int]timeSpan{}
@@ -65,7 +49,7 @@ func chatBubbles(run *conformance.Run) []Bubble {
 			turns[e.Turn] = s
 		}
 	}
-	var out []Bubble
+	var out []conformance.Bubble
 	for i := range chat.Messages {
 		m := &chat.Messages[i]
 		whole, ok := turns[m.Turn]
@@ -76,7 +60,7 @@ func chatBubbles(run *conformance.Run) []Bubble {
 			whole = timeSpan{out[len(out)-1].To, out[len(out)-1].To, -1}
 		}
 		if len(m.Blocks) == 0 {
-			out = append(out, Bubble{From: whole.from, To: whole.to, Event: whole.event, Role: string(m.Role), Status: string(m.Status)})
+			out = append(out, conformance.Bubble{From: whole.from, To: whole.to, Event: whole.event, Role: string(m.Role), Status: string(m.Status)})
 		}
 		out = appendBlocks(out, run, m, m.Blocks, spans, whole, 0)
 		if m.Error != nil {
@@ -84,13 +68,13 @@ func chatBubbles(run *conformance.Run) []Bubble {
 			if !ok {
 				at = timeSpan{whole.to, whole.to, -1}
 			}
-			out = append(out, Bubble{From: at.from, To: at.to, Event: at.event, Role: string(m.Role), Kind: "error", Status: string(m.Status), Name: string(m.Error.Code), Text: m.Error.Message})
+			out = append(out, conformance.Bubble{From: at.from, To: at.to, Event: at.event, Role: string(m.Role), Kind: "error", Status: string(m.Status), Name: string(m.Error.Code), Text: m.Error.Message})
 		}
 	}
 	return out
 }
 
-func appendBlocks(out []Bubble, run *conformance.Run, m *replay.Message, blocks []replay.Block, spans map[string]timeSpan, whole timeSpan, depth int) []Bubble {
+func appendBlocks(out []conformance.Bubble, run *conformance.Run, m *replay.Message, blocks []replay.Block, spans map[string]timeSpan, whole timeSpan, depth int) []conformance.Bubble {
 	for i := range blocks {
 		b := &blocks[i]
 		if b.Kind == replay.KindError && depth == 0 {
@@ -100,7 +84,7 @@ func appendBlocks(out []Bubble, run *conformance.Run, m *replay.Message, blocks 
 		if !ok || b.ID == "" {
 			s = whole
 		}
-		x := Bubble{From: s.from, To: s.to, Event: s.event, Role: string(m.Role), Kind: string(b.Kind), Status: string(b.Status), Depth: depth}
+		x := conformance.Bubble{From: s.from, To: s.to, Event: s.event, Role: string(m.Role), Kind: string(b.Kind), Status: string(b.Status), Depth: depth}
 		if x.Status == "" {
 			x.Status = string(m.Status)
 		}
@@ -126,7 +110,7 @@ func appendBlocks(out []Bubble, run *conformance.Run, m *replay.Message, blocks 
 			}
 			text = strings.Join(steps, "\n")
 		}
-		x.Text, x.Size = clipText(run.Recorded(text))
+		x.Text = run.Recorded(text)
 		out = append(out, x)
 		out = appendBlocks(out, run, m, b.Blocks, spans, s, depth+1)
 	}

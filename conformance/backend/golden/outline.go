@@ -1,4 +1,4 @@
-package judge
+package golden
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/internal/chats"
+	"github.com/turnspec/turnspec/conformance/backend/chats"
 )
 
 // outline returns the structure of a chat: a line for the chat's own fields, and one

@@ -1,4 +1,4 @@
-package text
+package replay
 
 import (
 	"github.com/turnspec/turnspec/adapters/event"

@@ -1,18 +1,18 @@
-package text
+package replay
 
 import (
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend/chats"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
-	"github.com/turnspec/turnspec/conformance/judge"
 )
 
 // ParagraphBreak is the check text.paragraph-break.
 var ParagraphBreak = &conformance.Check{
 	ID: "text.paragraph-break", Source: "houston#1076, sigit#65: paragraphs glued across tool calls", Tiers: []conformance.Tier{conformance.TierGolden},
-	Needs:    []string{"delta.block_id"},
+	Needs: []string{"delta.block_id"}, Observer: chats.Observer,
 	Mend:     "Do not put line breaks into deltas. Give each text of the model its own block_id; the chat puts the blank line between blocks.",
 	Sentence: "In the chat, live and stored, one blank line separates the text before and after a tool and two blocks of text, and none comes first.",
 	Judge:    judgeParagraphs,
@@ -21,7 +21,8 @@ var ParagraphBreak = &conformance.Check{
 // judgeParagraphs demands that the visible text of the chat, live and stored, is the
 // expected text with one blank line between blocks.
 func judgeParagraphs(t *conformance.Trial, f *conformance.Finding) {
-	if t.Live == nil {
+	live := chats.Observed(t.Run)
+	if live == nil {
 		return // the run did not finish
 	}
 	for _, e := range t.Events {
@@ -30,7 +31,7 @@ func judgeParagraphs(t *conformance.Trial, f *conformance.Finding) {
 		}
 	}
 	var blocks []string
-	if got := runindex.Of(t.Run).VisibleText(); strip(got) != strip(runindex.ExpectedText(t.Run, got)) {
+	if got := runindex.Of(t.Run).VisibleText(); withoutSpace(got) != withoutSpace(runindex.ExpectedText(t.Run, got)) {
 		return // text is lost, doubled or out of order: other checks report it
 	}
 	for _, p := range runindex.ExpectedSegments(t.Run) {
@@ -46,7 +47,7 @@ func judgeParagraphs(t *conformance.Trial, f *conformance.Finding) {
 	}
 	f.Asserted(len(blocks) - 1)
 	want := joined(blocks)
-	stored, err := judge.Chat(t.Run)
+	stored, err := chats.Stored(t.Run)
 	if err != nil {
 		f.Failf("the events cannot be stored and read back: %v", err)
 		return
@@ -54,13 +55,15 @@ func judgeParagraphs(t *conformance.Trial, f *conformance.Finding) {
 	for _, view := range []struct {
 		name string
 		chat *replay.Chat
-	}{{"live", t.Live}, {"stored", stored}} {
+	}{{"live", live}, {"stored", stored}} {
 		if text := visible(view.chat); text != want {
 			f.Diff("the "+view.name+" chat has other paragraphs", want+"\n", text+"\n")
 			return
 		}
 	}
 }
+
+func withoutSpace(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // joined joins blocks with exactly one blank line in between, counting the line ends
 // of the blocks.

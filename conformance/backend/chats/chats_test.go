@@ -7,7 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/conformance/internal/chats"
+	"github.com/turnspec/turnspec/conformance/backend/chats"
 )
 
 // defective is a registry that panics, as a defective reducer would.

@@ -85,7 +85,7 @@ func linkedTo(r *conformance.Run, events []event.Event, reg *component.Registry,
 		add(&chat.Components[i], chat.Components[i].Status)
 	}
 	for _, m := range chat.Messages {
-		components.EachBlock(m.Blocks, func(b *replay.Block) {
+		eachBlock(m.Blocks, func(b *replay.Block) {
 			if b.Kind == replay.KindComponent {
 				add(b.Component, b.Status)
 			}

@@ -1,4 +1,4 @@
-package judge
+package chats
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 )
 
-// Chat reduces the stored events in the order of seq.
-func Chat(r *conformance.Run) (*replay.Chat, error) {
+// Stored reduces the stored events in the order of seq.
+func Stored(r *conformance.Run) (*replay.Chat, error) {
 	stored, err := r.Stored()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package judge_test
+package golden_test
 
 import (
 	"reflect"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/backend/golden"
 )
 
 // TestTheOutlineHoldsWhatIsNoText checks that each field of a chat, a message
@@ -20,7 +20,7 @@ func TestTheOutlineHoldsWhatIsNoText(t *testing.T) {
 		m.Role = replay.Role("r" + string(m.Role))
 		m.Blocks = []replay.Block{b}
 		c.Messages = []replay.Message{m}
-		return judge.Outline(&c)
+		return golden.Outline(&c)
 	}
 	plain := chat(replay.Chat{}, replay.Message{}, replay.Block{})
 	told := map[string]bool{"Messages": true, "Blocks": true, "Text": true, "Input": true, "Output": true, "Changes": true, "Props": true, "Value": true}

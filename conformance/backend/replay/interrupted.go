@@ -3,8 +3,8 @@ package replay
 import (
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend/chats"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
-	"github.com/turnspec/turnspec/conformance/judge"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -32,7 +32,7 @@ func judgeStoredStop(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	f.Asserted(1)
-	stored, err := judge.Chat(t.Run)
+	stored, err := chats.Stored(t.Run)
 	if err != nil {
 		f.Failf("the events cannot be stored and read back: %v", err)
 		return

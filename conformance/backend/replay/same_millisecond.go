@@ -2,7 +2,7 @@ package replay
 
 import (
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/backend/chats"
 )
 
 // SameMillisecond is the check replay.same-millisecond.
@@ -14,12 +14,12 @@ var SameMillisecond = &conformance.Check{
 		if len(t.Events) == 0 {
 			return
 		}
-		want, err := judge.Chat(t.Run)
+		want, err := chats.Stored(t.Run)
 		if err != nil {
 			f.Failf("the events cannot be stored and read back: %v", err)
 			return
 		}
-		got, err := judge.Shuffled(t.Run)
+		got, err := chats.Shuffled(t.Run)
 		if err != nil {
 			f.Failf("the events cannot be stored and read back: %v", err)
 			return

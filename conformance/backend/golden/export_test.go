@@ -1,4 +1,4 @@
-package judge
+package golden
 
 // Outline is outline, for tests.
 var Outline = outline

@@ -1,0 +1,18 @@
+package replay
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance/internal/broken"
+)
+
+var cutsOutput = broken.Adapter{
+	Name: "cuts-output", Sentence: "keeps the first letters of a tool's output",
+	Proves: "replay.faithful",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok {
+			d.Output = d.Output[:min(3, len(d.Output))]
+			e.Data = d
+		}
+		out(e)
+	}),
+}
