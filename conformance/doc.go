@@ -133,7 +133,9 @@
 //
 // What a subject may emit in a step of the client is bounded, also while events keep coming: 10,000
 // events, or 20 for each line that the stand-in has played if that is more; 16 MiB, or 4 bytes for
-// each byte of those lines; and in real time 30 seconds after what the stand-in takes to play. A
+// each byte of those lines; and in real time 30 seconds after what the stand-in takes to play. One
+// line of a program, or message of a server, has at most 16 MiB (plug.MaxLine): the suite reads no
+// more of it, as it may have no end. No event has to repeat a longer line of the runtime. A
 // subject that exceeds one ends the run, and turn.within-budget fails. Package perform
 // (budget.go) has the numbers.
 //

@@ -94,6 +94,10 @@ type ProgramReporter interface {
 // protocol. It is not the runtime's failure.
 var ErrProtocol = errors.New("the subject does not keep to its protocol")
 
+// ErrOverBudget is the error of a session that ended because its program wrote more at once than
+// the budget of a step allows. It is an ErrProtocol too.
+var ErrOverBudget = errors.New("the subject exceeds the budget of a step")
+
 // ErrContradictsDeclaration is the error of a step that a subject declared to
 // support and then refused as unsupported.
 var ErrContradictsDeclaration = errors.New("the subject declares that it can do this, and says that it cannot")

@@ -134,7 +134,7 @@ func (p *protocol) reportReady(version, mode string) {
 	p.unversioned = version == ""
 	d := event.SessionReady{
 		Runtime: runtimeName, RuntimeVersion: version, ProviderSessionID: p.t.provider,
-		Resumed: p.o.Resume != "" && !p.o.Fork, Model: p.o.Model, Cwd: p.o.Dir, Mode: mode,
+		Resumed: p.o.Resume != "" && !p.o.Fork, Model: p.o.Model, Cwd: p.o.Dir, Mode: cmp.Or(mode, p.o.Mode),
 	}
 	if p.o.Fork {
 		d.ForkedFrom = p.o.Resume

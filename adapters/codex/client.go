@@ -40,9 +40,10 @@ type pendingCall struct {
 
 // sentMessage is a message that was sent and that no turn has taken.
 type sentMessage struct {
-	id   string
-	via  event.Via
-	turn string // the turn that the reply assigned it to
+	id          string
+	attachments []event.Attachment
+	via         event.Via
+	turn        string // the turn that the reply assigned it to
 }
 
 var errTimeout = errors.New("no answer within the limit")
@@ -188,7 +189,7 @@ func (c *client) Starting() bool {
 // message into it. Events report the outcome.
 func (c *client) Send(m adapters.Message, reply func(error)) {
 	th := c.t.main
-	s := &sentMessage{id: m.ID, via: event.ViaTurn}
+	s := &sentMessage{id: m.ID, attachments: m.Attachments, via: event.ViaTurn}
 	if th.running || c.Starting() {
 		s.via = event.ViaMerge
 	}
@@ -234,7 +235,7 @@ func (c *client) removeSent(s *sentMessage) {
 // Steer implements session.Protocol.
 func (c *client) Steer(m adapters.Message, reply func(error)) {
 	th := c.t.main
-	s := &sentMessage{id: m.ID, via: event.ViaSteer, turn: th.turn}
+	s := &sentMessage{id: m.ID, attachments: m.Attachments, via: event.ViaSteer, turn: th.turn}
 	c.sent = append(c.sent, s)
 	c.sendRequest("turn/steer", turnParams{ThreadID: th.id, ExpectedTurnID: th.turn, ClientUserMessageID: m.ID, Input: inputOf(m)}, func(_ *result, err error) {
 		if err != nil {
@@ -279,7 +280,7 @@ func (c *client) startingMessages(turnID string) []string {
 func (c *client) messageTaken(d *event.UserMessage) {
 	for _, s := range c.sent {
 		if s.id == d.MessageID || d.MessageID == "" {
-			d.MessageID, d.Via = s.id, s.via
+			d.MessageID, d.Via, d.Attachments = s.id, s.via, s.attachments
 			c.removeSent(s)
 			c.recordTaken(c.t.main.turn, s.id)
 			return

@@ -330,11 +330,12 @@ func (t *translator) handleUserMessage(th *thread, sc *ledger.Scope, it *item, c
 		d.MessageID = id
 	}
 	var texts []string
+	sent := len(d.Attachments) > 0 // the client has told more of them than the runtime repeats
 	for _, in := range decodeRaw[list[input]](it.Content) {
-		switch in.Type {
-		case "text":
+		switch {
+		case in.Type == "text":
 			texts = append(texts, string(in.Text))
-		default:
+		case !sent:
 			kind := string(in.Type)
 			if kind == "localImage" {
 				kind = "image"

@@ -13,7 +13,8 @@ type SessionReady struct {
 	Mode              string `json:"mode,omitempty"`
 }
 
-// SessionEnd is the last event of a session. ExitCode is the exit code of the
+// SessionEnd is the last event of a session. Reason is "closed" if the client closed the
+// session, and otherwise says in free words why it ended. ExitCode is the exit code of the
 // process, if it is known. If a signal ended the process, it is missing, -1, 128 and the
 // signal's number, or that number negated.
 type SessionEnd struct {

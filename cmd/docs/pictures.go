@@ -69,8 +69,8 @@ func takePictures(ctx context.Context, out string) (err error) {
 	defer func() { err = errors.Join(err, b.Close()) }()
 	s := &studio{dir: filepath.Join(dir, "my-adapter"), browser: b, out: out, env: append(os.Environ(),
 		"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "PYTHONPATH="+library, "HOME="+dir, "XDG_CACHE_HOME="+dir, "TERM=xterm-256color", "NO_COLOR=", "PYTHONDONTWRITEBYTECODE=1")}
-	for _, make := range []string{s.dir, out} {
-		if err := os.MkdirAll(make, 0o755); err != nil {
+	for _, folder := range []string{s.dir, out} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return err
 		}
 	}
@@ -132,16 +132,27 @@ func (s *studio) terminal(ctx context.Context, name, command string, dark bool, 
 	if err != nil {
 		return err
 	}
-	const clear = "\x1b[2J\x1b[H"
-	prompt := "\x1b[2m$\x1b[0m \x1b[1m" + command + "\x1b[0m\r\n"
-	if i := strings.LastIndex(output, clear); i >= 0 {
-		output, prompt = output[i+len(clear):], ""
+	const clearScreen = "\x1b[2J\x1b[H"
+	prompt := "\x1b[2m$\x1b[0m \x1b[1m" + breakCommand(command) + "\x1b[0m\r\n"
+	if i := strings.LastIndex(output, clearScreen); i >= 0 {
+		output, prompt = output[i+len(clearScreen):], ""
 	}
 	page := "data:text/html;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(show(prompt+output, terminalWidth).html(dark)))
 	return s.photograph(ctx, name, page, "document.body !== null", func(ctx context.Context, tab *browser.Tab) (width, height int, err error) {
 		size, err := browser.Eval[[2]int](ctx, tab, "[document.body.offsetWidth, document.body.offsetHeight]")
 		return size[0], size[1], err
 	})
+}
+
+// breakCommand breaks a command that is wider than the terminal before its last flags, as one types
+// it for a reader.
+func breakCommand(command string) string {
+	const prompt = "$ "
+	if len(prompt+command) <= terminalWidth {
+		return command
+	}
+	i := strings.LastIndex(command, " --runtime ")
+	return command[:i] + " \\\r\n   " + command[i:]
 }
 
 // report takes pictures of the HTML report: its first page, and a failed case.

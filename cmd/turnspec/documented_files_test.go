@@ -109,6 +109,18 @@ func provide(t *testing.T, dir, name string) {
 		writeTo(t, filepath.Join(file, "same.md"), reviewer)
 		writeTo(t, filepath.Join(file, "claude", "reviewer.md"), reviewer)
 		writeTo(t, filepath.Join(file, "codex", "reviewer.toml"), "name = \"reviewer\"\ndescription = \"Reads code.\"\ndeveloper_instructions = \"Read the code.\"\n")
+	case "adapter_test.go":
+		copyTo(t, file, "conformance/example_subject_test.go")
+	case "go.mod":
+		writeTo(t, file, "module mine\n")
+	case "../turnspec":
+		clone, err := filepath.Abs(repository)
+		if err == nil {
+			err = os.Symlink(clone, file)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	case "../service":
 		if err := os.MkdirAll(file, 0o755); err != nil {
 			t.Fatal(err)

@@ -49,12 +49,16 @@ also writes a small adapter, so that everything runs at once: replace it by your
 			for _, f := range files {
 				fmt.Fprintln(out, filepath.Join(dir, filepath.FromSlash(f.Name)))
 			}
+			note := ""
+			if version == "" || strings.HasPrefix(version, "0.0.0-") { // built from a clone, or by make dist
+				next, note = insteadOfRelease(p.Language, next)
+			}
 			fmt.Fprintf(out, "\nNext, in %s:\n", dir)
 			for _, command := range next {
 				fmt.Fprintln(out, " ", command)
 			}
-			if version == "" {
-				fmt.Fprintf(out, "\nThis turnspec is no release. %s\n", insteadOfRelease(p.Language))
+			if note != "" {
+				fmt.Fprintf(out, "\nThis turnspec is no release. %s\n", note)
 			}
 			return nil
 		},
@@ -66,12 +70,16 @@ also writes a small adapter, so that everything runs at once: replace it by your
 	return cmd
 }
 
-// insteadOfRelease says where the packages of a project come from until there is a release.
-func insteadOfRelease(language string) string {
+// insteadOfRelease returns the commands that set a project up until there is a release, and where
+// its packages come from. next are those with a release; the first of them installs.
+func insteadOfRelease(language string, next []string) (commands []string, note string) {
 	if language == "go" {
-		return "Use a clone of it:\n  go mod edit -replace github.com/turnspec/turnspec=CLONE"
+		return append([]string{
+			"go mod init example.com/my-adapter  # if there is no go.mod",
+			"go mod edit -replace github.com/turnspec/turnspec=../turnspec",
+		}, next[1:]...), "../turnspec is a clone of it."
 	}
-	return "The packages that the first command names are those that\n`make dist` writes into dist, in a clone of Turnspec: install them from there."
+	return next, "The packages that the first command names are those that\n`make dist` writes into dist, in a clone of Turnspec: install them from there."
 }
 
 // writeNew writes files below a folder. If one of them exists, it writes none.

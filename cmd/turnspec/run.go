@@ -239,6 +239,7 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	beat := newHeartbeat(cmd.ErrOrStderr(), heartbeatTime, "loading the recordings")
 	endBeat := sync.OnceFunc(beat.stop)
 	defer endBeat()
+	beat.again = f.external()
 	if !f.external() { // else the time goes into waiting, and a program may emit much
 		collectSeldom()
 	}

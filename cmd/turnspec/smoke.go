@@ -78,7 +78,7 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 }
 
 // smokeLines is how many lines of the protocol a smoke test prints: a program may write without end.
-const smokeLines = 2000
+const smokeLines = 200
 
 func startLimitFlag(cmd *cobra.Command, limit *time.Duration) {
 	cmd.Flags().DurationVar(limit, "start-limit", defaultStartLimit, "how long the program may take for its first line in the smoke test")

@@ -113,6 +113,19 @@ func subjectThat() {
 				}
 			}
 		})
+	case "never-ends-a-line":
+		replyToAll(func(do string, open []string) {
+			switch do {
+			case "open":
+				startRuntime(open)
+			case "send":
+				line(`{"event":{"type":"turn_start","turn":1,"data":{"cause":"user","message_ids":["m1"]}}}`)
+				fmt.Print(`{"event":{"type":"delta","turn":1,"data":{"text":"`)
+				for {
+					fmt.Print(strings.Repeat("x", 1<<20))
+				}
+			}
+		})
 	case "exits-in-mid-turn":
 		replyToAll(func(do string, open []string) {
 			switch do {

@@ -26,6 +26,9 @@ func styleOf(w io.Writer) report.Style {
 	return report.Style{Color: isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
 
+// withFaults ends the id that a run reports for a case that was tried with faults.
+const withFaults = " with faults"
+
 // heartbeatTime is how often a run reports its progress if the output is no terminal.
 const heartbeatTime = 9 * time.Second
 
@@ -37,6 +40,7 @@ type heartbeat struct {
 	began time.Time
 	ended chan struct{}
 	gone  sync.WaitGroup
+	again bool // all cases are tried, then all are again with faults
 
 	mu    sync.Mutex // guards out, line and doing
 	doing string
@@ -87,6 +91,9 @@ func (h *heartbeat) step(done, total int, id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.doing = fmt.Sprintf("%d of %d cases, the last %s", done, total, id)
+	if h.again && done == total && !strings.HasSuffix(id, withFaults) {
+		h.doing = fmt.Sprintf("%d of %d cases; they are tried again, with faults", done, total)
+	}
 	h.line.step(done, total, id)
 }
 

@@ -41,8 +41,11 @@ func watchSuite(cmd *cobra.Command, f runFlags) error {
 		},
 		changed: func(ctx context.Context) (string, error) { return waitForChange(ctx, ".", before, own) },
 		report: func(text string) {
-			if isTerminal(errOut) && strings.HasPrefix(text, changedPrefix) {
-				fmt.Fprint(errOut, "\x1b[2J\x1b[H") // clear the screen
+			if strings.HasPrefix(text, changedPrefix) {
+				if isTerminal(errOut) {
+					fmt.Fprint(errOut, "\x1b[2J\x1b[H") // clear the screen
+				}
+				text += "\n"
 			}
 			fmt.Fprintln(errOut, text)
 		},

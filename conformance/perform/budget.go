@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/turnspec/turnspec/conformance"
@@ -92,6 +93,22 @@ func (d *director) spend(size int) bool {
 		steps.String(b.step), what, b.events, b.bytes, took.Round(time.Millisecond))
 	d.abortLocked(fmt.Errorf("%s\nnext: emit nothing more after the end of a turn, and no event twice; look at the last events", d.run.OverBudget))
 	return false
+}
+
+// endOverBudget ends the play if err is that a program exceeded the budget with one line, which its
+// plug detects: to count it as an event, the plug would have to read all of it.
+func (d *director) endOverBudget(err error) {
+	if !errors.Is(err, conformance.ErrOverBudget) {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.abortErr != nil {
+		return
+	}
+	err = fmt.Errorf("turn.within-budget: at the step %q the subject exceeds its budget: %w", steps.String(d.budget.step), err)
+	d.run.OverBudget, _, _ = strings.Cut(err.Error(), "\n")
+	d.abortLocked(err)
 }
 
 // timeLimit returns how long events may come in the step; 0: as long as they do.

@@ -12,6 +12,7 @@
 package perform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,10 +186,13 @@ func (d *director) runStep(ctx context.Context, s fixtures.Step) error {
 		return errStop
 	}
 	d.beginBudget(s)
+	run := d.sessionStep
 	if steps.OfEnvironment(s) {
-		return d.environmentStep(ctx, s)
+		run = d.environmentStep
 	}
-	return d.sessionStep(ctx, s)
+	err := run(ctx, s)
+	d.endOverBudget(cmp.Or(d.protocolError(), err))
+	return err
 }
 
 // environmentStep changes the environment, or waits for it and then for the

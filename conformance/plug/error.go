@@ -16,6 +16,8 @@ type Error struct {
 	What   string // what was observed
 	Next   string // what the program's author should do; may be empty
 	Stderr string // the last lines that the program wrote to stderr
+
+	overBudget bool
 }
 
 // Errorf returns an Error without advice.
@@ -38,8 +40,11 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Is reports whether target is conformance.ErrProtocol.
-func (*Error) Is(target error) bool { return target == conformance.ErrProtocol }
+// Is reports whether target is conformance.ErrProtocol, or conformance.ErrOverBudget for a line that
+// is too long.
+func (e *Error) Is(target error) bool {
+	return target == conformance.ErrProtocol || e.overBudget && target == conformance.ErrOverBudget
+}
 
 // Clip shortens a line that an error quotes, and escapes its control characters,
 // which would change the terminal.

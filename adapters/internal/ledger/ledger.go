@@ -11,6 +11,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -60,14 +61,15 @@ func (l *Ledger) SetTime(t time.Time) { l.at = t }
 // Ready reports whether session_ready was emitted.
 func (l *Ledger) Ready() bool { return l.ready }
 
-// SessionReady emits session_ready and the events held back until then. Later
-// calls do nothing.
+// SessionReady emits session_ready and the events held back until then. The folder is
+// that of the hint if the runtime states none. Later calls do nothing.
 func (l *Ledger) SessionReady(d event.SessionReady) {
 	if l.ready {
 		return
 	}
 	l.ready = true
 	d.SessionID = l.session
+	d.Cwd = cmp.Or(d.Cwd, l.hint.Cwd)
 	l.emitNext(event.Event{Data: d})
 	for _, e := range l.early {
 		l.emitNext(e)

@@ -9,6 +9,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,6 +144,7 @@ func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.Se
 		waiting: map[int]func(error){}, timers: map[int]*time.Timer{},
 	}
 	s.outbox = newOutbox(&s.lock, sessionLimits)
+	hint.Cwd = cmp.Or(hint.Cwd, o.Dir)
 	s.ledger = ledger.New(hint, o.After, s.outbox.add)
 	s.ledger.StreamInputs, s.ledger.Media = o.StreamToolInput, o.Media
 	s.workCtx, s.cancelWork = context.WithCancel(context.Background())

@@ -20,6 +20,7 @@ func Broken() []broken.Adapter {
 	return []broken.Adapter{
 		changesInSilence,
 		changesTwice,
+		keepsTheFirstModel,
 		changesToDefault,
 		takesARefusalForAChange,
 	}

@@ -15,7 +15,7 @@ var Stated = &conformance.Check{
 	Judges:   []string{"model_changed.value"},
 	Needs:    []string{"model_changed", "mode_changed"},
 	Mend:     "Compare a value with the one in force before it is reported, and emit nothing if they are equal.",
-	Sentence: "model_changed and mode_changed report a change: a value other than the one in force, which the client has set or the runtime has stated.",
+	Sentence: "model_changed and mode_changed report a change: a value other than the one in force, which the client has set or the runtime has stated. At the end of a turn the model in force is the one that the runtime stated last.",
 	Judge:    judgeStated,
 }
 
@@ -41,6 +41,11 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 		if e.SubagentID != "" {
 			continue
 		}
+		if e.Terminal() {
+			if stated := statedModel(t.Run, e); stated != "" && stated != model && !slices.Contains(askedModels(t.Run, e), model) {
+				f.At(e, "the runtime states the model %q, but the events leave %q in force", stated, model)
+			}
+		}
 		switch d := e.Data.(type) {
 		case event.SessionReady:
 			model, mode = d.Model, d.Mode
@@ -52,6 +57,30 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 			mode = d.Value
 		}
 	}
+}
+
+// statedModel returns the model that the runtime stated last before an event, for the
+// session itself: sub-agents may have another one.
+func statedModel(r *conformance.Run, e conformance.Event) string {
+	statements, lines := runindex.StatementsOf(r), runindex.Of(r).Lines()
+	for i := min(e.Line, len(statements)) - 1; i >= 0; i-- {
+		if statements[i].Model != "" && lines[i].Main && lines[i].Agent == "" {
+			return statements[i].Model
+		}
+	}
+	return ""
+}
+
+// askedModels returns the models that the client has asked for before an event, in its own
+// words, such as an alias.
+func askedModels(r *conformance.Run, e conformance.Event) []string {
+	out := setValues(r, e, "model")
+	for _, o := range r.Opens {
+		if o.Model != "" {
+			out = append(out, o.Model)
+		}
+	}
+	return out
 }
 
 // setValues returns the values that the client has set before an event.

@@ -15,3 +15,13 @@ var changesTwice = broken.Adapter{
 		}
 	}),
 }
+
+var keepsTheFirstModel = broken.Adapter{
+	Name: "keeps-the-first-model", Sentence: "does not report the model that the runtime states",
+	Proves: "mode.stated",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if e.Type() != event.TypeModelChanged {
+			out(e)
+		}
+	}),
+}

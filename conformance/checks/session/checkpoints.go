@@ -23,13 +23,16 @@ func judgeCheckpoints(t *conformance.Trial, f *conformance.Finding) {
 	created, restored := map[string]int{}, map[string]int{}
 	for e, d := range runindex.EventsOf[event.Checkpoint](t.Run) {
 		f.Asserted(1)
-		if d.Action == event.CheckpointCreated {
+		switch d.Action {
+		case event.CheckpointCreated:
 			created[d.CheckpointID]++
 			if !slices.ContainsFunc(runindex.Of(t.Run).Messages(), func(m *runindex.Message) bool { return m.Data.MessageID == d.CheckpointID }) {
 				f.At(e, "checkpoint %s is created, but no message of the user has that id", d.CheckpointID)
 			}
-		} else {
+		case event.CheckpointRestored:
 			restored[d.CheckpointID]++
+		default:
+			f.At(e, "the action of checkpoint %s is %q", d.CheckpointID, d.Action)
 		}
 	}
 	want := map[string]int{}

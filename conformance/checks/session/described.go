@@ -30,21 +30,21 @@ func judgeDescribed(t *conformance.Trial, f *conformance.Finding) {
 		o := opens[n]
 		n++
 		f.Asserted(1)
-		stated := lastSettings(t.Run, e)
+		stated := lastSettings(t.Run, e, t.Recorded(d.ProviderSessionID))
 		if d.SessionID != e.SessionID {
 			f.At(e, "the session_id is %q, that of the event %q", d.SessionID, e.SessionID)
 		}
-		judgeField(f, e, "runtime", d.Runtime, t.Runtime)
-		judgeField(f, e, "runtime_version", d.RuntimeVersion, stated.Version)
+		judgeField(t, f, e, "runtime", d.Runtime, t.Runtime)
+		judgeField(t, f, e, "runtime_version", d.RuntimeVersion, stated.Version)
 		if d.RuntimeVersion != "" && d.RuntimeVersion != t.Version {
 			f.At(e, "the runtime_version is %q, the runtime's is %q", d.RuntimeVersion, t.Version)
 		}
-		judgeField(f, e, "model", d.Model, stated.Model, o.Model)
+		judgeField(t, f, e, "model", d.Model, stated.Model, o.Model)
 		if !sameDir(d.Cwd, o.Dir) { // a client may resolve links
-			judgeField(f, e, "cwd", t.Recorded(d.Cwd), t.Recorded(stated.Dir), t.Recorded(o.Dir))
+			judgeField(t, f, e, "cwd", t.Recorded(d.Cwd), t.Recorded(stated.Dir), t.Recorded(o.Dir))
 		}
-		if d.Mode != "" && d.Mode != t.Scenario.InitialMode() && n == 1 && !asksForms(t.Run) {
-			f.At(e, "the mode is %q, the session was opened with %q", d.Mode, t.Scenario.InitialMode())
+		if n == 1 && !asksForms(t.Run) {
+			judgeField(t, f, e, "mode", d.Mode, t.Scenario.InitialMode())
 		}
 		if resumed := o.Step.What == "resume" || o.Step.What == "unarchive"; d.Resumed != resumed && t.Supports("session_ready.resumed") {
 			f.At(e, "resumed is %v, but the client's step was open %s", d.Resumed, o.Step.What)
@@ -59,22 +59,30 @@ func judgeDescribed(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-// judgeField demands one of the values that are known, if any is. An optional field may
-// be empty.
-func judgeField(f *conformance.Finding, e conformance.Event, name, got string, known ...string) {
+// judgeField demands one of the values that are known, if any is.
+func judgeField(t *conformance.Trial, f *conformance.Finding, e conformance.Event, name, got string, known ...string) {
 	known = slices.DeleteFunc(known, func(s string) bool { return s == "" })
 	switch {
-	case got == "" && name != "runtime": // the others are optional
-	case len(known) > 0 && !slices.Contains(known, got):
+	case len(known) == 0 || !t.Supports("session_ready."+name):
+	case got == "":
+		f.At(e, "the %s is missing, the runtime states or the client asked for %q", name, known)
+	case !slices.Contains(known, got):
 		f.At(e, "the %s is %q, the runtime states or the client asked for %q", name, got, known)
 	}
 }
 
-// lastSettings returns the settings that the process of an event stated before it.
-func lastSettings(r *conformance.Run, e conformance.Event) (out wire.Statement) {
-	all := runindex.StatementsOf(r)
+// lastSettings returns the settings that the process of an event stated before it for a
+// session of the runtime.
+func lastSettings(r *conformance.Run, e conformance.Event, session string) (out wire.Statement) {
+	all, lines := runindex.StatementsOf(r), runindex.Of(r).Lines()
 	for i := min(e.Line, len(all)) - 1; i >= 0 && r.Played[i].Line.Process == r.Played[min(e.Line, len(all))-1].Line.Process; i-- {
-		out.Model, out.Dir, out.Version = cmp.Or(out.Model, all[i].Model), cmp.Or(out.Dir, all[i].Dir), cmp.Or(out.Version, all[i].Version)
+		if named := cmp.Or(lines[i].Session, lines[i].Opened); named != "" && session != "" && named != session {
+			continue
+		}
+		out.Dir, out.Version = cmp.Or(out.Dir, all[i].Dir), cmp.Or(out.Version, all[i].Version)
+		if all[i].Message == "" { // the model of a reply may be that of a copied history
+			out.Model = cmp.Or(out.Model, all[i].Model)
+		}
 	}
 	return out
 }

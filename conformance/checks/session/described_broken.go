@@ -19,6 +19,14 @@ var namesNoModel = broken.Adapter{
 	Mutation: eachReady(func(d *event.SessionReady) { d.Model = "default" }),
 }
 
+var describesNothing = broken.Adapter{
+	Name: "describes-nothing", Sentence: "leaves the version, the model, the folder and the mode out of session_ready",
+	Proves: "session.described",
+	Mutation: eachReady(func(d *event.SessionReady) {
+		d.RuntimeVersion, d.Model, d.Cwd, d.Mode = "", "", "", ""
+	}),
+}
+
 func eachReady(f func(d *event.SessionReady)) broken.Mutation {
 	return broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.SessionReady); ok {

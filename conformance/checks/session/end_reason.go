@@ -37,19 +37,47 @@ func judgeEndReason(t *conformance.Trial, f *conformance.Finding) {
 		n++
 		f.Asserted(1)
 		closed := t.ClosedAfterKill || e.Steps > 0 && endsSession(t.Steps[:e.Steps])
-		if !closed && d.Reason == "closed" {
+		switch {
+		case !closed && d.Reason == "closed":
 			f.At(e, "the reason is closed, but the client has not closed the session")
+		case d.Reason == "":
+			f.At(e, "there is no reason")
+		case closed && d.Reason != "closed" && !t.ClosedAfterKill && !endedBefore(t.Run, e):
+			f.At(e, "the client has closed the session before the process ended, but the reason is %q", d.Reason)
 		}
-		if opened != len(exits) || n > opened || d.ExitCode == nil {
+		if opened != len(exits) || n > opened {
 			continue
 		}
 		switch exit := exits[n-1].Line; {
+		case d.ExitCode == nil && exit.Signal == "" && t.Supports("session_end.exit_code"):
+			f.At(e, "the process ended with code %d, but there is no exit_code", exit.Code)
+		case d.ExitCode == nil:
 		case exit.Signal == "" && exit.Code != *d.ExitCode:
 			f.At(e, "the process ended with code %d, but exit_code is %d", exit.Code, *d.ExitCode)
 		case exit.Signal != "" && !isSignalCode(proc.Signal(exit.Signal), *d.ExitCode):
 			f.At(e, "%s ended the process, but exit_code is %d: leave it out, or set -1, 128 and the signal's number, or that number negated", exit.Signal, *d.ExitCode)
 		}
 	}
+}
+
+// endedBefore reports whether a process of the runtime ended before the last step before an
+// event, or because of a signal. A runtime of which a process takes one message ends them
+// as it should.
+func endedBefore(r *conformance.Run, e conformance.Event) bool {
+	perMessage := runindex.Runtime(r).Process.Message != nil
+	closes := r.Steps[e.Steps-1]
+	open := 0
+	for _, a := range r.Steps[:e.Steps-1] {
+		if a.Step.Verb == fixtures.VerbOpen {
+			open = a.Line
+		}
+	}
+	for i, p := range r.Played {
+		if i >= open && p.Line.Dir == fixtures.Exit && (p.Line.Signal != "" || p.At <= closes.At && !perMessage) {
+			return true
+		}
+	}
+	return false
 }
 
 // signalNumbers are the numbers of the signals that a case sends.

@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 )
 
 // ProviderID is the check session.provider-id.
@@ -23,13 +24,16 @@ var ProviderID = &conformance.Check{
 			if !is || i >= len(t.Opens) {
 				continue
 			}
-			want := t.Opens[i].Provider
+			want := t.Recorded(t.Opens[i].Provider)
 			i++
+			if lines := runindex.Of(t.Run).Lines(); want == "" && e.Line > 0 && e.Line <= len(lines) {
+				want = lines[e.Line-1].Opened // its first message opens the session
+			}
 			if want == "" {
 				continue
 			}
 			f.Asserted(1)
-			if d.ProviderSessionID != want {
+			if t.Recorded(d.ProviderSessionID) != want {
 				f.At(e, "provider_session_id is %q, the runtime's is %q", d.ProviderSessionID, want)
 			}
 		}

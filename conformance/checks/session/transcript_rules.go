@@ -90,7 +90,7 @@ var transcriptRules = []transcriptRule{
 	{event.TypeUserMessage, "text", `"text":"/`, mayVary, "the output shows what the runtime made of a command"},
 	{event.TypeUserMessage, "text", `"text":""`, mayVary, "the output shows what the runtime made of no words"},
 	{event.TypeUserMessage, "text", `"via":"merge"`, mayVary, "the output may join the words of messages"},
-	{event.TypeUserMessage, "attachments", "", mayLack, "the output may not repeat them"},
+	{event.TypeUserMessage, "attachments", "", mayVary, "the output may not repeat them, and only the client knows their names"},
 	{event.TypeUserMessage, "via", "", mayVary, "only the client knows how it sent a message"},
 	{event.TypePermissionResolved, "", "", apart, "the client answers before the runtime shows it"},
 	{event.TypePermissionResolved, "by", "", mayVary, "who answered is not in the output"},

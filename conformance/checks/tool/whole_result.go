@@ -43,6 +43,20 @@ func judgeWholeResult(t *conformance.Trial, f *conformance.Finding) {
 				f.At(e, "tool %s: status is %s, but the runtime reports that it failed: %v", d.ToolUseID, d.Status, *want.Failed)
 			}
 		}
+		if !final && want.Failed != nil && t.Supports("tool_result.status") {
+			f.Asserted(1)
+			switch {
+			case d.Status == "":
+				f.At(e, "tool %s has no status", d.ToolUseID)
+			case d.Status == event.ToolInterrupted && runindex.StopsTurn(t.Run): // the runtime may end a stopped call as any other
+			case !*want.Failed && d.Status != event.ToolBackgrounded, d.Status == event.ToolBackgrounded && !inBackground(t.Run, d.ToolUseID):
+				f.At(e, "tool %s: status is %s, but the runtime reports its result, failed: %v", d.ToolUseID, d.Status, *want.Failed)
+			}
+		}
+		if d.ExitCode == nil && want.ExitCode != nil && final && t.Supports("tool_result.exit_code") {
+			f.Asserted(1)
+			f.At(e, "tool %s has no exit_code, but the runtime reports %d", d.ToolUseID, *want.ExitCode)
+		}
 		if d.ExitCode != nil && want.ExitCode != nil {
 			f.Asserted(1)
 			if *d.ExitCode != *want.ExitCode {
@@ -50,6 +64,24 @@ func judgeWholeResult(t *conformance.Trial, f *conformance.Finding) {
 			}
 		}
 	}
+}
+
+// inBackground reports whether the events show a call as one that continues without its
+// turn.
+func inBackground(r *conformance.Run, call string) bool {
+	for _, e := range r.Events {
+		switch d := e.Data.(type) {
+		case event.ToolStart:
+			if d.ToolUseID == call && d.Background {
+				return true
+			}
+		case event.Task:
+			if d.ToolUseID == call {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func judgeWholeOutput(t *conformance.Trial, e conformance.Event, d event.ToolResult, want *wire.ToolResult, f *conformance.Finding) {

@@ -45,6 +45,9 @@ func judgeEndStated(t *conformance.Trial, f *conformance.Finding) {
 				f.At(end.Event, "the runtime states that turn %d was completed, but it ends in %s", end.Turn, runindex.Describe(end.Data))
 			}
 		}
+		if done && d.Reason == "" && end.Reason != "" && t.Supports("done.reason") {
+			f.At(end.Event, "done has no reason, but for the end of turn %d the runtime states %q", end.Turn, end.Reason)
+		}
 		if done && d.Reason != "" && d.Reason != end.Reason && !strings.EqualFold(d.Reason, string(end.End)) {
 			f.At(end.Event, "done has the reason %q, but for the end of turn %d the runtime states %s; leave the reason out, or copy the name of the turn's end, which is not why the model stopped",
 				d.Reason, end.Turn, statedEnd(end.Statement))
@@ -73,7 +76,10 @@ func judgeStats(t *conformance.Trial, f *conformance.Finding, end *runindex.Turn
 		f.At(end.Event, "the runtime states the result %q of turn %d, but the event has %q", runindex.Clip(end.Result), end.Turn, runindex.Clip(d.Text))
 	}
 	if d.Stats == nil {
-		return // they are optional
+		if (end.Duration > 0 || end.Rounds > 0) && t.Supports("result.stats") {
+			f.At(end.Event, "the runtime states that turn %d took %d ms and %d rounds, but its result has no stats", end.Turn, end.Duration, end.Rounds)
+		}
+		return
 	}
 	if d.Stats.DurationMS != end.Duration || d.Stats.Rounds != end.Rounds {
 		f.At(end.Event, "the runtime states that turn %d took %d ms and %d rounds, but its result has %d ms and %d rounds",

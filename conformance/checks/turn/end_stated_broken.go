@@ -20,3 +20,27 @@ var countsInSeconds = broken.Adapter{
 		out(e)
 	}),
 }
+
+var endsWithoutWords = broken.Adapter{
+	Name: "ends-without-words", Sentence: "leaves the reason of a turn's end out",
+	Proves: "turn.end-stated",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Done); ok {
+			d.Reason = ""
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var timesNothing = broken.Adapter{
+	Name: "times-nothing", Sentence: "leaves the duration and the rounds of a turn out",
+	Proves: "turn.end-stated",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Result); ok {
+			d.Stats = nil
+			e.Data = d
+		}
+		out(e)
+	}),
+}

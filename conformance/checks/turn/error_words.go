@@ -16,12 +16,18 @@ var ErrorWords = &conformance.Check{
 	Judges:   []string{"error.message", "error.code"},
 	Needs:    []string{"turn", "error"},
 	Mend:     "Copy the runtime's message into the error, and derive the code from the status or error type that it reports.",
-	Sentence: "The error of a turn holds the message of the runtime, and its code fits the reply of the model's API or the limit that was reached.",
+	Sentence: "The error of a turn has a message, that of the runtime if it states one, and its code fits the reply of the model's API or the limit that was reached.",
 	Judge:    judgeErrorWords,
 }
 
 func judgeErrorWords(t *conformance.Trial, f *conformance.Finding) {
 	statuses := lastStatuses(t.Run)
+	for e, d := range runindex.EventsOf[event.Error](t.Run) {
+		f.Asserted(1)
+		if strings.TrimSpace(d.Message) == "" {
+			f.At(e, "the error of turn %d has no message", e.Turn)
+		}
+	}
 	for _, end := range runindex.TurnEnds(t.Run) {
 		d, is := end.Data.(event.Error)
 		if !is {

@@ -21,9 +21,17 @@ var Queue = &conformance.Check{
 
 func judgeQueue(t *conformance.Trial, f *conformance.Finding) {
 	taken, listed := map[string]bool{}, map[string]bool{}
+	var list []string // as last reported
 	for _, e := range t.Events {
 		if e.SubagentID != "" {
 			continue
+		}
+		if e.Terminal() {
+			for _, id := range list {
+				if taken[id] {
+					f.At(e, "at the end of turn %d the queue still lists %s, which a turn has taken", e.Turn, id)
+				}
+			}
 		}
 		switch d := e.Data.(type) {
 		case event.UserMessage:
@@ -31,6 +39,7 @@ func judgeQueue(t *conformance.Trial, f *conformance.Finding) {
 		case event.Queue:
 			f.Asserted(1)
 			judgeList(t, f, e, d, taken)
+			list = d.MessageIDs
 			for _, id := range d.MessageIDs {
 				listed[id] = true
 			}

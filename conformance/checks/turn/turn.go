@@ -21,6 +21,7 @@ func Checks() []*conformance.Check {
 		Unprompted,
 		StopIdempotent,
 		AfterStop,
+		BeginsOnce,
 		OneTerminal,
 		NothingAfterTerminal,
 		Stop,
@@ -45,6 +46,8 @@ func Checks() []*conformance.Check {
 // Broken returns the broken adapters that prove the checks of this topic.
 func Broken() []broken.Adapter {
 	return []broken.Adapter{
+		beginsTwice,
+		beginsInSilence,
 		looksDead,
 		allTextIsTheFirstTurns,
 		staysStopped,
@@ -77,6 +80,8 @@ func Broken() []broken.Adapter {
 		hidesTheReason,
 		blamesTheNetwork,
 		countsInSeconds,
+		endsWithoutWords,
+		timesNothing,
 		speaksForTheUser,
 		losesTheAttachments,
 		numbersItsTurns,

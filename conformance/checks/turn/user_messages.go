@@ -99,8 +99,10 @@ func judgeAttachments(t *conformance.Trial, f *conformance.Finding, m *runindex.
 			f.At(m.Event, "file %d of message %s is %s, but the URL in its user_message holds other bytes", i+1, step.ID, name)
 		case a.Path != "" && path.Base(filepath.ToSlash(a.Path)) != path.Base(name):
 			f.At(m.Event, "file %d of message %s is %s, but its user_message has the path %s", i+1, step.ID, name, a.Path)
-		case a.Name == "" && a.Path == "" && a.URL == "":
-			f.At(m.Event, "nothing in the user_message of %s names file %d, %s", step.ID, i+1, name)
+		case a.Name == "" && t.Supports("user_message.attachments.name"), a.MIME == "" && t.Supports("user_message.attachments.mime"):
+			f.At(m.Event, "the user_message of %s lacks the name or the type of file %d, %s (%s)", step.ID, i+1, name, mime)
+		case a.Path == "" && a.URL == "" && (t.Supports("user_message.attachments.url") || t.Supports("user_message.attachments.path")):
+			f.At(m.Event, "the user_message of %s has neither a URL nor a path of file %d, %s", step.ID, i+1, name)
 		}
 	}
 }

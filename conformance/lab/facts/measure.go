@@ -5,6 +5,8 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/judge"
+	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // Altered is a run in which one fact is altered in all events.
@@ -12,6 +14,24 @@ type Altered struct {
 	*conformance.Run
 	Fact Fact
 	How  Alteration
+}
+
+// Play lets the reference adapter of a case's runtime perform it. It returns nil if the
+// runtime or the adapter cannot, or if there is no adapter for it.
+func Play(corpus fixtures.Corpus, subjects map[string]conformance.Subject, id string) (*conformance.Run, error) {
+	c, err := corpus.LoadCase(id)
+	if err != nil || subjects[c.Runtime] == nil {
+		return nil, err
+	}
+	rec, err := (&perform.Loader{Corpus: corpus}).Load(c)
+	if err != nil || rec.Scenario.Inexpressible(c.Runtime) != "" {
+		return nil, err
+	}
+	run := perform.Virtual(subjects[c.Runtime], rec, nil)
+	if run.Unfinished() != "" || run.Harness != "" || judge.Unsupported(run) != "" {
+		return nil, nil
+	}
+	return run, nil
 }
 
 // Falsified returns the runs that make a fact of the run false, in the ways in which

@@ -10,7 +10,6 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/facts"
-	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/worker"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
@@ -46,7 +45,7 @@ func TestJudgesFail(t *testing.T) {
 		if !pending() {
 			return nil
 		}
-		run, err := play(ids[i])
+		run, err := facts.Play(fixtures.Embedded(), references(), ids[i])
 		if run == nil || err != nil {
 			return err
 		}
@@ -111,17 +110,4 @@ func (t *tally) add(occurs bool, failed map[string]bool) {
 // unproven returns the checks that judge a fact and have not failed.
 func unproven(f facts.Fact, t *tally) []*conformance.Check {
 	return slices.DeleteFunc(backend.Checks(), func(c *conformance.Check) bool { return !slices.Contains(f.Checks, c.ID) || t.by[c.ID] > 0 })
-}
-
-// play lets the reference perform a case. It returns nil if the runtime cannot.
-func play(id string) (*conformance.Run, error) {
-	c, err := fixtures.Embedded().LoadCase(id)
-	if err != nil {
-		return nil, err
-	}
-	rec, err := (&perform.Loader{Corpus: fixtures.Embedded()}).Load(c)
-	if err != nil || rec.Scenario.Inexpressible(c.Runtime) != "" {
-		return nil, err
-	}
-	return perform.Virtual(references()[c.Runtime], rec, nil), nil
 }

@@ -3,6 +3,7 @@ package acp
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 type gate struct {
 	lines   *linereader.Reader
 	garbage func(line []byte) // called with a line that is no message
+	tooLong func(line []byte) // called with the beginning of a line that is too long, the last one
 
 	rest []byte // the unread part of the last line
 
@@ -32,8 +34,8 @@ type gate struct {
 // request.
 const ackLimit = 5 * time.Second
 
-func newGate(r io.Reader, garbage func([]byte)) *gate {
-	return &gate{lines: linereader.NewReader(r, 0), garbage: garbage}
+func newGate(r io.Reader, garbage, tooLong func([]byte)) *gate {
+	return &gate{lines: plug.NewLines(r), garbage: garbage, tooLong: tooLong}
 }
 
 // Read implements io.Reader.
@@ -58,6 +60,9 @@ func (g *gate) Read(p []byte) (int, error) {
 func (g *gate) nextMessage() ([]byte, error) {
 	for {
 		line, err := g.lines.Next()
+		if errors.Is(err, linereader.ErrTooLong) {
+			g.tooLong(line)
+		}
 		if err != nil {
 			return nil, err
 		}

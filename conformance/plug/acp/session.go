@@ -51,7 +51,7 @@ func newSession(s *Subject, p *plug.Process, o conformance.Open) *session {
 	x := &session{Session: plug.NewSession(&s.Program, o), requests: map[string]*request{}}
 	x.Process, x.Cancel = p, p.Kill
 	x.tools = map[acpsdk.ToolCallId]*tool{}
-	x.gate = newGate(x.watchReads(p.Stdout()), x.noticeGarbage)
+	x.gate = newGate(x.watchReads(p.Stdout()), x.noticeGarbage, func(b []byte) { _ = x.Fail(plug.TooLong("a line of stdout", b)) })
 	made := make(chan struct{})
 	x.conn = acpsdk.NewConnection(x.handle, x.watchWrites(p.Stdin()), &blockedReader{x.gate, made})
 	x.conn.SetLogger(slog.New(slog.DiscardHandler))
@@ -118,7 +118,7 @@ var emits = []event.Type{
 var never = []string{
 	"session_ready.provider_session_id", "session_ready.forked_from", "session_end.exit_code", "turn_start.cause", "turn_start.message_ids",
 	"turn_start.provider_turn_id", "delta.block_id", "tool_result.exit_code", "tool_result.changes", "tool_result.status", "tool_start.tool",
-	"tool_start.command", "tool_start.is_file_read", "tool_start.subagent_spawn", "thinking.done", "error.code", "answer.message", "seq",
+	"tool_start.command", "tool_start.is_file_read", "tool_start.subagent_spawn", "thinking.done", "done.reason", "error.code", "answer.message", "seq",
 	"ts", "subagent_id", "tool_start.of_a_plan", "open.mode",
 }
 

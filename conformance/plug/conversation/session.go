@@ -58,13 +58,13 @@ func (x *session) begun() { x.startOnce.Do(func() { close(x.started) }) }
 
 // read handles the messages until stdout ends.
 func (x *session) read(r io.Reader) {
-	in := lines.NewReader(r, 0)
+	in := plug.NewLines(r)
 	defer in.Release()
 	for {
 		line, err := in.Next()
 		if errors.Is(err, lines.ErrTooLong) {
-			_ = x.Fail(plug.Errorf("a line is longer than %d bytes", lines.MaxLength))
-			continue
+			_ = x.Fail(plug.TooLong("a line of stdout", line))
+			break
 		}
 		if err != nil {
 			break
@@ -238,7 +238,7 @@ var never = []string{
 	"session_ready.forked_from", "turn_start.provider_turn_id", "subagent_id", "delta.message_id", "tool_result.output",
 	"tool_result.exit_code", "tool_result.changes", "tool_result.file_path", "tool_start.command", "tool_start.file_path",
 	"tool_start.pattern", "tool_start.is_file_read", "tool_start.message_id", "tool_start.background", "tool_start.subagent_spawn", "seq",
-	"ts", "answer.message",
+	"ts", "done.reason", "answer.message",
 }
 
 // Supports implements conformance.EventSupporter.

@@ -114,6 +114,13 @@ var brokenPrograms = map[string]struct {
 		})},
 		"text/plain", []string{"turn.within-budget"},
 	},
+	"writes a line of 17 MiB": {
+		&bridge{event: once(event.TypeDone, 1, func(e event.Event, write func(event.Event)) {
+			write(event.Event{Data: event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: strings.Repeat("x", 17<<20)}, TS: e.TS, Seq: e.Seq, SessionID: e.SessionID, Turn: e.Turn})
+			write(e)
+		})},
+		"text/plain", []string{"turn.within-budget"},
+	},
 	"replies with a wrong id": {
 		&bridge{reply: func(do string, id int) []int {
 			if do == "send" {

@@ -87,7 +87,7 @@ func (x *commandless) startProgram(ctx context.Context, args []string) error {
 
 // read reads the program's stdout to its end.
 func (x *commandless) read(p *plug.Process, ended chan struct{}) {
-	lines := linereader.NewReader(p.Stdout(), 0)
+	lines := plug.NewLines(p.Stdout())
 	for {
 		b, err := lines.Next()
 		if err != nil && !errors.Is(err, linereader.ErrTooLong) {
@@ -110,7 +110,7 @@ func (x *commandless) handle(b []byte, err error) *plug.Error {
 	end := x.Dialect.Mapping.EndOfStream
 	switch text := bytes.TrimSpace(b); {
 	case err != nil:
-		return plug.Errorf("line %d of stdout: %v: %s", x.lines, err, plug.Clip(string(b))).Advise("shorten what the runtime wrote before you pass it on")
+		return plug.TooLong(fmt.Sprintf("line %d of stdout", x.lines), b)
 	case len(text) == 0, end != "" && string(text) == end:
 		return nil
 	case text[0] != '{' || !jsontext.Value(b).IsValid():

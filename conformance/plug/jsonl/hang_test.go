@@ -34,5 +34,5 @@ func TestNoReply(t *testing.T) {
 func TestTooLong(t *testing.T) {
 	g := gomega.NewWithT(t)
 	e := (&session{lines: 10}).badLine([]byte(`{"event":`), linereader.ErrTooLong)
-	g.Expect(e).To(gomega.MatchError(gomega.And(gomega.ContainSubstring("line 10 of stdout is longer than 64 MiB"), gomega.Not(gomega.ContainSubstring("one member")))))
+	g.Expect(e).To(gomega.MatchError(gomega.And(gomega.ContainSubstring("line 10 of stdout is longer than 16777216 bytes"), gomega.Not(gomega.ContainSubstring("one member")))))
 }

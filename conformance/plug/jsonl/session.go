@@ -97,7 +97,7 @@ func (s *Subject) start(ctx context.Context, o conformance.Open) (*session, erro
 
 // readLines reads the program's stdout until it ends.
 func (x *session) readLines() {
-	lines := linereader.NewReader(x.Process.Stdout(), 0)
+	lines := plug.NewLines(x.Process.Stdout())
 	for {
 		b, err := lines.Next()
 		if err != nil && !errors.Is(err, linereader.ErrTooLong) {
@@ -125,8 +125,7 @@ func (x *session) readLines() {
 
 func (x *session) badLine(b []byte, err error) *plug.Error {
 	if errors.Is(err, linereader.ErrTooLong) {
-		return plug.Errorf("line %d of stdout is longer than %d MiB, the longest line that a program may write: %s", x.lines, linereader.MaxLength>>20, plug.Clip(string(b))).
-			Advise("shorten what the runtime wrote before you pass it on, such as the raw line of a notice")
+		return plug.TooLong(fmt.Sprintf("line %d of stdout", x.lines), b)
 	}
 	return plug.Errorf("line %d of stdout: %v: %s", x.lines, err, plug.Clip(string(b))).Advise(oneMember)
 }

@@ -53,6 +53,9 @@ func Connection(r *conformance.Run) []Step {
 		{"end", Ended},
 	} {
 		err := step.check(r)
+		if err != nil && r.OverBudget != "" {
+			err = errors.New(r.Hang) // the cause, in whichever step it was noticed
+		}
 		out = append(out, Step{step.name, err})
 		if err != nil {
 			break

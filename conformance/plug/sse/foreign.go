@@ -1,7 +1,9 @@
 package sse
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -13,7 +15,6 @@ import (
 	"github.com/tmaxmax/go-sse"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
@@ -142,7 +143,10 @@ func (x *session) readForeign(ctx context.Context) error {
 		return e
 	}
 	read := 0
-	for e, err := range sse.Read(resp.Body, &sse.ReadConfig{MaxEventSize: lines.MaxLength}) {
+	for e, err := range sse.Read(resp.Body, &sse.ReadConfig{MaxEventSize: plug.MaxLine}) {
+		if errors.Is(err, bufio.ErrTooLong) {
+			_ = x.Fail(plug.TooLong("a message of the stream", nil))
+		}
 		if err != nil {
 			return err
 		}

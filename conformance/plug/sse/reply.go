@@ -1,6 +1,7 @@
 package sse
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
@@ -125,7 +125,7 @@ func (x *session) post(ctx context.Context, m adapters.Message) error {
 func (x *session) readReply(path string, body io.ReadCloser, ended chan struct{}) {
 	defer close(ended)
 	end := io.EOF
-	for e, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: lines.MaxLength}) {
+	for e, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: plug.MaxLine}) {
 		if err != nil {
 			end = err
 			break
@@ -149,6 +149,8 @@ func (x *session) readReply(path string, body io.ReadCloser, ended chan struct{}
 	x.Mu.Unlock()
 	switch {
 	case !running || closing || x.foreign.replies.ctx.Err() != nil:
+	case errors.Is(end, bufio.ErrTooLong):
+		_ = x.Fail(plug.TooLong("an event of the reply", nil))
 	case x.hasEnded():
 		x.Cancel()
 	case errors.Is(end, io.EOF):

@@ -11,7 +11,6 @@ import (
 	"github.com/tmaxmax/go-sse"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
@@ -75,7 +74,7 @@ func (r *returning) stay(ctx context.Context, id string, n int) (last string, mo
 		r.setProblem(fmt.Sprintf("a listener that returned with Last-Event-ID: %s was answered with %s", id, response.Status))
 		return id, false
 	}
-	for e, err := range sse.Read(response.Body, &sse.ReadConfig{MaxEventSize: lines.MaxLength}) {
+	for e, err := range sse.Read(response.Body, &sse.ReadConfig{MaxEventSize: plug.MaxLine}) {
 		if err != nil {
 			return id, false // the server ended the stream
 		}

@@ -63,7 +63,7 @@ func (s *sidecarServer) run() {
 	s.sessions = map[string]*held{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
-		h := map[string]any{"ok": true, "can": []string{"answer"}}
+		h := map[string]any{"ok": true, "can": []string{"answer"}, "without": []string{"done.reason", "result.stats"}}
 		if !s.plain {
 			h = map[string]any{"ok": true, "runtime": s.runtime, "can": []string{"answer", "question", "steer", "mcp", "limits"}, "events": event.Types()}
 		}

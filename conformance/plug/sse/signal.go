@@ -10,7 +10,6 @@ import (
 	"github.com/tmaxmax/go-sse"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
@@ -124,7 +123,7 @@ func (x *session) readStored(ctx context.Context, p *plug.Process, base, after s
 	}
 	late := time.AfterFunc(closeLimit, func() { _ = response.Body.Close() })
 	defer late.Stop()
-	for e, err := range sse.Read(response.Body, &sse.ReadConfig{MaxEventSize: lines.MaxLength}) {
+	for e, err := range sse.Read(response.Body, &sse.ReadConfig{MaxEventSize: plug.MaxLine}) {
 		if err != nil {
 			break // the server ended the stream, or the session has no end
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/coder/websocket"
 	"github.com/go-json-experiment/json"
 
-	"github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
@@ -46,7 +45,7 @@ func (x *session) dial(ctx context.Context, after string, pinged func()) (conn *
 	if err != nil {
 		return nil, status, err
 	}
-	conn.SetReadLimit(lines.MaxLength)
+	conn.SetReadLimit(plug.MaxLine)
 	return conn, status, nil
 }
 

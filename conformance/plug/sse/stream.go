@@ -1,6 +1,7 @@
 package sse
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 	"github.com/tmaxmax/go-sse"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/lines"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/internal/plain"
 )
@@ -74,7 +74,7 @@ func checkStream(path, id string, resp *http.Response) *plug.Error {
 // readStream reads the stream to its end.
 func (x *session) readStream(body io.ReadCloser) {
 	end := io.EOF
-	for e, err := range sse.Read(&commentCounter{r: body, n: &x.comments, lineStart: true}, &sse.ReadConfig{MaxEventSize: lines.MaxLength}) {
+	for e, err := range sse.Read(&commentCounter{r: body, n: &x.comments, lineStart: true}, &sse.ReadConfig{MaxEventSize: plug.MaxLine}) {
 		if err != nil {
 			end = err
 			break
@@ -101,6 +101,8 @@ func (x *session) endStream(end error) {
 	x.Mu.Unlock()
 	switch {
 	case closing || x.ProtocolError() != nil:
+	case errors.Is(end, bufio.ErrTooLong):
+		_ = x.Fail(plug.TooLong("an event of the stream", nil))
 	case x.hasEnded():
 		x.failEnded(doing)
 	default:

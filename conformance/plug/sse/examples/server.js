@@ -69,7 +69,7 @@ const server = http.createServer(async (request, response) => {
   if (id && !session && what !== "resume") return answer(404, { error: { code: "closed", message: "there is no such session" } });
   switch (`${request.method} ${what ?? ""}`) {
     case "GET ":
-      return answer(200, { runtime: "claude", can: [], events: ["session_ready", "delta", "done", "error"], without: ["subagent_id", "error.code"] });
+      return answer(200, { runtime: "claude", can: [], events: ["session_ready", "delta", "done", "error"], without: ["subagent_id", "done.reason", "error.code"] });
     case "POST ":
       return start(body).then((s) => answer(201, s), (e) => answer(500, { error: { code: "start_failure", message: e.message } }));
     case "GET events":

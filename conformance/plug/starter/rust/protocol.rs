@@ -14,6 +14,8 @@ pub trait Adapter {
     const CAN: &'static [&'static str];
     /// The types of events that the adapter emits.
     const EVENTS: &'static [&'static str];
+    /// The members that these events lack. Remove one when the adapter emits it.
+    const WITHOUT: &'static [&'static str] = &["session_ready.runtime_version", "session_ready.model", "session_ready.cwd", "session_ready.mode"];
 
     /// Starts the runtime in the folder `dir` of the command and emits session_ready.
     fn open(&mut self, command: &Value, emit: Emit) -> Result<(), Failure>;
@@ -56,7 +58,7 @@ fn write(line: Value) {
 /// Serves the adapter until stdin is closed. Write logs to stderr: stdout belongs to the protocol.
 pub fn serve<A: Adapter>(mut adapter: A) {
     let names = |l: &[&str]| Value::List(l.iter().map(|s| (*s).into()).collect());
-    let hello = [("protocol", 1.into()), ("runtime", A::RUNTIME.into()), ("can", names(A::CAN)), ("events", names(A::EVENTS))];
+    let hello = [("protocol", 1.into()), ("runtime", A::RUNTIME.into()), ("can", names(A::CAN)), ("events", names(A::EVENTS)), ("without", names(A::WITHOUT))];
     write(object([("hello", object(hello))]));
     let (emit, mut is_open) = (Emit::default(), false);
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {

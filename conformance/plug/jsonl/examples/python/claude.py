@@ -3,7 +3,7 @@ import json, os, signal, subprocess, sys, tempfile, threading, traceback, uuid  
 ARGV = "claude -p --verbose --input-format stream-json --output-format stream-json --include-partial-messages --permission-prompt-tool stdio"
 MODES = {"ask": "default", "accept-edits": "acceptEdits", "dont-ask": "dontAsk", "never": "bypassPermissions"}
 LONGEST = 64 << 20  # characters of a line of the runtime; a longer one is skipped
-turn, message, running, stopped = 0, 0, False, False
+turn, message, running, stopped, closed = 0, 0, False, False, False
 waiting, tools, blocks, asked = [], [], set(), {}  # messages without a turn; tools that run; open blocks; questions without an answer
 seen, lock = set(), threading.RLock()  # seen: ids of all tools, and of what was asked about
 
@@ -110,10 +110,10 @@ def read(messages):
     with lock:
         if running or waiting:
             end_turn("error", message="the runtime ended", code="crash")
-        emit("session_end", reason="the runtime ended", **({"exit_code": code} if code >= 0 else {}))
+        emit("session_end", reason="closed" if closed else "the runtime ended", **({"exit_code": code} if code >= 0 else {}))
 
 def do(c):
-    global runtime, stopped
+    global runtime, stopped, closed
     if c["do"] == "open":
         if c["mode"] not in MODES:
             raise NotImplementedError("the mode " + c["mode"])
@@ -140,16 +140,16 @@ def do(c):
         stopped = running
         write(runtime.stdin, type="control_request", request_id=str(uuid.uuid4()), request={"subtype": "interrupt"})
     elif c["do"] == "close":
+        closed = True
         for id in list(asked):
             respond(id, subtype="success", response={"behavior": "deny", "message": "The session was closed."})
         runtime.stdin.close()
         for seconds, end in ((3, runtime.terminate), (6, runtime.kill)):
-            timer = threading.Timer(seconds, end)
-            timer.daemon = True
+            (timer := threading.Timer(seconds, end)).daemon = True
             timer.start()
 
 EVENTS = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split()
-WITHOUT = "subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split()
+WITHOUT = "session_ready.runtime_version session_ready.model session_ready.cwd session_ready.mode done.reason subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split()
 write(sys.stdout, hello={"protocol": 1, "runtime": "claude", "can": ["answer", "stop"], "events": EVENTS, "without": WITHOUT})
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends the threads too, and the runtime with its pipes
 for c in map(json.loads, sys.stdin):

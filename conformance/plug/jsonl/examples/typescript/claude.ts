@@ -5,10 +5,10 @@ import { createInterface } from "node:readline";
 type Json = Record<string, any>;
 const argv = "-p --verbose --input-format stream-json --output-format stream-json --include-partial-messages --permission-prompt-tool stdio".split(" ");
 const events = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split(" ");
-const without = "subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split(" ");
+const without = "session_ready.runtime_version session_ready.model session_ready.cwd session_ready.mode done.reason subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split(" ");
 const env = { ...process.env, CLAUDE_CODE_SDK_READS_SESSION_STATE: "1" }; // it reports when it becomes idle
 const modes: Json = { ask: "default", "accept-edits": "acceptEdits", "dont-ask": "dontAsk", never: "bypassPermissions" };
-let runtime: ChildProcessWithoutNullStreams, turn = 0, message = 0, running = false, stopped = false, log = "", ready: (() => void) | undefined;
+let runtime: ChildProcessWithoutNullStreams, turn = 0, message = 0, running = false, stopped = false, closed = false, log = "", ready: (() => void) | undefined;
 const waiting: string[] = []; // messages without a turn
 const tools = new Set<string>(), seen = new Set<string>(); // tools that run; all tools, and what was asked about
 const blocks = new Set<number>(), asked = new Map<string, Json>(); // open blocks of text; questions without an answer
@@ -99,7 +99,7 @@ const acts: Record<string, (c: Json) => unknown> = {
       runtime.on("close", (code) => {
         if (ready) return fail({ code: "start_failure", message: `claude ended with exit code ${code}: ${log}` });
         if (running || waiting.length) endTurn("error", { message: "the runtime ended", code: "crash" });
-        emit("session_end", { reason: "the runtime ended", ...(code === null ? {} : { exit_code: code }) });
+        emit("session_end", { reason: closed ? "closed" : "the runtime ended", ...(code === null ? {} : { exit_code: code }) });
       });
     });
   },
@@ -115,6 +115,7 @@ const acts: Record<string, (c: Json) => unknown> = {
   },
   stop: () => ((stopped = running), write({ type: "control_request", request_id: randomUUID(), request: { subtype: "interrupt" } }, runtime.stdin)),
   close() {
+    closed = true;
     for (const id of asked.keys()) deny(id, "The session was closed.");
     runtime.stdin.end();
     setTimeout(() => runtime.kill(), 3000).unref();

@@ -29,6 +29,11 @@ class Claude(Plug):
     ]
     # The members that these events lack.
     without = [
+        "session_ready.runtime_version",
+        "session_ready.model",
+        "session_ready.cwd",
+        "session_ready.mode",
+        "done.reason",
         "subagent_id",
         "tool_start.file_path",
         "tool_start.pattern",
@@ -41,6 +46,7 @@ class Claude(Plug):
     ]
     running = False
     stopped = False
+    closed = False
 
     def open(self, session_id, dir, mode, model=None, **_):
         self.waiting = []  # ids of messages whose turn has not begun
@@ -82,6 +88,7 @@ class Claude(Plug):
         self.adapter.interrupt()
 
     def close(self):
+        self.closed = True
         self.adapter.end()
 
     def on_begin(self):
@@ -148,7 +155,7 @@ class Claude(Plug):
             self.emit("done", stopped=self.stopped)
 
     def on_exit(self, exit_code):
-        end = {"reason": "the runtime ended"}
+        end = {"reason": "closed" if self.closed else "the runtime ended"}
         if exit_code >= 0:
             end["exit_code"] = exit_code
         self.emit("session_end", **end)

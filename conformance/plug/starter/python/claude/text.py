@@ -7,6 +7,8 @@ from turnspec_plug import Plug, serve
 class Claude(Plug):
     runtime = "claude"
     events = ["session_ready", "turn_start", "delta", "error", "done", "session_end"]
+    without = ["session_ready." + m for m in ("runtime_version", "model", "cwd", "mode")]
+    reason = "the runtime ended"
 
     def open(self, session_id, dir, model=None, **_):
         self.ids = []  # of messages whose turn has not begun
@@ -21,6 +23,7 @@ class Claude(Plug):
         self.adapter.say(text)
 
     def close(self):
+        self.reason = "closed"
         self.adapter.end()
 
     def on_begin(self):
@@ -43,7 +46,7 @@ class Claude(Plug):
 
     def on_exit(self, exit_code):
         end = {"exit_code": exit_code} if exit_code >= 0 else {}
-        self.emit("session_end", reason="the runtime ended", **end)
+        self.emit("session_end", reason=self.reason, **end)
 
 
 serve(Claude())

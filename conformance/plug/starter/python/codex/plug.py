@@ -41,6 +41,10 @@ class Codex(Plug):
     ]
     # The members that these events lack.
     without = [
+        "session_ready.runtime_version",
+        "session_ready.model",
+        "session_ready.cwd",
+        "session_ready.mode",
         "subagent_id",
         "error.code",
         "tool_start.pattern",
@@ -54,6 +58,7 @@ class Codex(Plug):
     def __init__(self):
         self.client = CodexClient(self)
         self.ready = False  # session_ready was emitted
+        self.closed = False
         self.exited = None  # the exit code of a runtime that ended before
         self.turn = None  # the runtime's id of the turn
         self.running = False
@@ -111,6 +116,7 @@ class Codex(Plug):
             self.decide(request_id, decision, "user")
 
     def close(self):
+        self.closed = True
         with self.client.lock:
             for m in self.asked.values():
                 self.respond(m, "cancel")
@@ -300,7 +306,7 @@ class Codex(Plug):
         if self.running or self.waiting:
             self.end_turn("error", message="the runtime ended", code="crash")
         end = {"exit_code": exit_code} if exit_code >= 0 else {}
-        self.emit("session_end", reason="the runtime ended", **end)
+        self.emit("session_end", reason="closed" if self.closed else "the runtime ended", **end)
 
 
 async def in_thread(function, *args, **options):

@@ -29,6 +29,7 @@ struct Runtime {
     pid: u32,
     stdin: Arc<Mutex<Option<ChildStdin>>>,
     ended: Arc<AtomicBool>,
+    closed: Arc<AtomicBool>, // by the client
 }
 
 impl Runtime {
@@ -63,7 +64,7 @@ impl Adapter for Claude {
             claude.args(["--model", command.get("model").text()]);
         }
         let mut child = claude.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|err| Failure("start_failure", err.to_string()))?;
-        self.runtime = Runtime { pid: child.id(), stdin: Arc::new(Mutex::new(child.stdin.take())), ended: Arc::default() };
+        self.runtime = Runtime { pid: child.id(), stdin: Arc::new(Mutex::new(child.stdin.take())), ended: Arc::default(), closed: Arc::default() };
         emit.event("session_ready", object([("session_id", command.get("session_id").clone()), ("runtime", "claude".into()), ("provider_session_id", SESSION.into())]));
         let (waiting, runtime) = (self.waiting.clone(), self.runtime.clone());
         self.reader = Some(spawn(move || read(child, runtime, emit, waiting)));
@@ -79,6 +80,7 @@ impl Adapter for Claude {
     }
 
     fn close(&mut self) -> Result<(), Failure> {
+        self.runtime.closed.store(true, Ordering::SeqCst);
         self.runtime.end();
         let _ = self.reader.take().map(JoinHandle::join);
         Ok(())
@@ -117,7 +119,8 @@ fn read(mut child: Child, runtime: Runtime, emit: Emit, waiting: Arc<Mutex<VecDe
     if running || !waiting.lock().unwrap().is_empty() {
         emit.event("error", object([("code", "crash".into()), ("message", "the runtime ended".into())]));
     }
-    let reason = ("reason", "the runtime ended".into());
+    let closed = runtime.closed.load(Ordering::SeqCst);
+    let reason = ("reason", if closed { "closed" } else { "the runtime ended" }.into());
     emit.event("session_end", match code {
         Some(code) => object([reason, ("exit_code", i64::from(code).into())]),
         None => object([reason]),

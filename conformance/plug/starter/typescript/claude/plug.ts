@@ -16,6 +16,7 @@ const tools = new Set<string>(); // ids of tools that run
 const questions = new Map<string, string>(); // tools that wait for a permission, by request
 let running = false;
 let stopped = false;
+let closed = false;
 let emit: Emit; // set by open
 
 plug({
@@ -35,6 +36,11 @@ plug({
   ],
   // The members that these events lack.
   without: [
+    "session_ready.runtime_version",
+    "session_ready.model",
+    "session_ready.cwd",
+    "session_ready.mode",
+    "done.reason",
     "subagent_id",
     "tool_start.file_path",
     "tool_start.pattern",
@@ -71,6 +77,7 @@ plug({
   },
 
   close() {
+    closed = true;
     adapter.end();
   },
 });
@@ -108,7 +115,7 @@ function listen(): void {
     else emit("done", { stopped });
   });
   adapter.on("exit", (code) => {
-    const end: Events["session_end"] = { reason: "the runtime ended" };
+    const end: Events["session_end"] = { reason: closed ? "closed" : "the runtime ended" };
     if (code !== null) end.exit_code = code;
     emit("session_end", end);
   });

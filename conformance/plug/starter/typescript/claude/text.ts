@@ -4,10 +4,17 @@ import { ClaudeAdapter } from "./adapter.ts";
 
 const adapter = new ClaudeAdapter();
 const ids: string[] = []; // of messages whose turn has not begun
+let reason = "the runtime ended";
 
 plug({
   runtime: "claude",
   events: ["session_ready", "turn_start", "delta", "error", "done", "session_end"],
+  without: [
+    "session_ready.runtime_version",
+    "session_ready.model",
+    "session_ready.cwd",
+    "session_ready.mode",
+  ],
   async open({ session_id, dir, model }, emit) {
     adapter.on("begin", () => {
       emit("turn_start", { cause: "user", message_ids: ids.splice(0, 1) });
@@ -20,7 +27,7 @@ plug({
       else emit("done", {});
     });
     adapter.on("exit", (code) => {
-      emit("session_end", { reason: "the runtime ended", exit_code: code ?? undefined });
+      emit("session_end", { reason, exit_code: code ?? undefined });
     });
     await adapter.start({ cwd: dir, model, permissionMode: "default" });
     emit("session_ready", { session_id, runtime: "claude", provider_session_id: adapter.id });
@@ -30,6 +37,7 @@ plug({
     adapter.say(text);
   },
   close() {
+    reason = "closed";
     adapter.end();
   },
 });

@@ -25,6 +25,7 @@ type ToolStatus = Events["tool_result"]["status"];
 
 const client = new CodexClient();
 let waiting: string[] = []; // ids of messages without a turn
+let closed = false;
 let turn = ""; // the runtime's id of the turn
 let running = false;
 let stopped = false;
@@ -51,6 +52,10 @@ plug({
   ],
   // The members that these events lack.
   without: [
+    "session_ready.runtime_version",
+    "session_ready.model",
+    "session_ready.cwd",
+    "session_ready.mode",
     "subagent_id",
     "error.code",
     "tool_start.pattern",
@@ -101,6 +106,7 @@ plug({
   },
 
   close() {
+    closed = true;
     for (const m of asked.values()) respond(m, "cancel");
     client.end();
   },
@@ -259,7 +265,7 @@ function inTurn(method: string, { item, itemId = "", delta = "", turn: end }: Pa
 
 function onExit(code: number | null): void {
   if (running || waiting.length > 0) failTurn("the runtime ended", "crash");
-  const end: Events["session_end"] = { reason: "the runtime ended" };
+  const end: Events["session_end"] = { reason: closed ? "closed" : "the runtime ended" };
   if (code !== null) end.exit_code = code;
   emit("session_end", end);
 }
