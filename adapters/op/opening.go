@@ -20,30 +20,46 @@ import (
 // tags json, can and doc. Each place that refuses, writes, reads or documents options
 // then has it, and an adapter that does not name it in its Capabilities refuses it.
 type Opening struct {
-	SessionID string   `doc:"A name for the session; events may leave it out."                                                                           json:"session_id,omitempty"`
-	Dir       string   `doc:"The working directory of the runtime."                                                                                      json:"dir,omitempty"`
-	Command   []string `doc:"The program to start in place of the runtime's usual one. Who finds the runtime by PATH or a variable need not look at it." json:"command,omitempty"`
-	Args      []string `doc:"Further arguments for the runtime, after the adapter's own."                                                                json:"args,omitempty"`
+	SessionID string `doc:"A name for the session; events may leave it out." json:"session_id,omitempty"`
+
+	Dir string `doc:"The working directory of the runtime." json:"dir,omitempty"`
+
+	Command []string `doc:"The program to start in place of the runtime's usual one. Who finds the runtime by PATH or a variable need not look at it." json:"command,omitempty"`
+
+	Args []string `doc:"Further arguments for the runtime, after the adapter's own." json:"args,omitempty"`
+
 	// Mode is when the runtime asks for permission, one of the modes of package adapters.
-	Mode  string `doc:"What the runtime must ask for before it does it."    json:"mode,omitempty"`
+	Mode string `doc:"What the runtime must ask for before it does it." json:"mode,omitempty"`
+
 	Model string `doc:"The runtime's name of a model; absent: its default." json:"model,omitempty"`
+
 	// Resume is the runtime's own id of a session. A fork names its session by it too, and
 	// then needs no ability but fork.
-	Resume      string `can:"resume"  doc:"The provider_session_id of the session to continue."                               head:"-" json:"resume,omitempty"     unless:"fork"`
-	Fork        bool   `can:"fork"    doc:"With resume: a new session with that history."                                     head:"-" json:"fork,omitzero"`
-	At          string `can:"fork_at" doc:"With fork: the provider_turn_id of the last turn that it takes over."              head:"-" json:"at,omitempty"         with:"fork"`
-	Unarchive   bool   `can:"archive" doc:"With resume: the session is archived; unarchive it first."                         head:"-" json:"unarchive,omitzero"`
-	Checkpoints bool   `can:"rewind"  doc:"Keep copies of the files that the agent changes, so that rewind can restore them." head:"-" json:"checkpoints,omitzero"`
+	Resume string `can:"resume" doc:"The provider_session_id of the session to continue." head:"-" json:"resume,omitempty" unless:"fork"`
 
-	Instructions        string `can:"instructions" doc:"A text for the model, with each of its replies, after the runtime's own instructions."                                    json:"instructions,omitempty" unless:"replace_instructions"`
-	ReplaceInstructions bool   `can:"instructions" doc:"With instructions: they replace the runtime's own. A program whose runtime cannot do that refuses open with unsupported." head:"-"                      json:"replace_instructions,omitzero" key:"replacing instructions"`
+	Fork bool `can:"fork" doc:"With resume: a new session with that history." head:"-" json:"fork,omitzero"`
 
-	Effort      string   `can:"effort"       doc:"How much the model reasons, by a level of the runtime's, such as high; absent: its default."  json:"effort,omitempty"`
-	MaxRequests int      `can:"max_requests" doc:"How often a turn may ask the model. A turn that would ask once more ends in an error, limit." json:"max_requests,omitzero" min:"1"`
-	MaxCost     float64  `can:"max_cost"     doc:"What the session may cost, in US dollars. After that each turn ends in an error, limit."      json:"max_cost,omitzero"`
-	ExtraDirs   []string `can:"extra_dirs"   doc:"Folders beside dir in which tools may work as in dir: absolute paths."                        json:"extra_dirs,omitempty"  of:"PATH"`
+	At string `can:"fork_at" doc:"With fork: the provider_turn_id of the last turn that it takes over." head:"-" json:"at,omitempty" with:"fork"`
+
+	Unarchive bool `can:"archive" doc:"With resume: the session is archived; unarchive it first." head:"-" json:"unarchive,omitzero"`
+
+	Checkpoints bool `can:"rewind" doc:"Keep copies of the files that the agent changes, so that rewind can restore them." head:"-" json:"checkpoints,omitzero"`
+
+	Instructions string `can:"instructions" doc:"A text for the model, with each of its replies, after the runtime's own instructions." json:"instructions,omitempty" unless:"replace_instructions"`
+
+	ReplaceInstructions bool `can:"instructions" doc:"With instructions: they replace the runtime's own. A program whose runtime cannot do that refuses open with unsupported." head:"-" json:"replace_instructions,omitzero" key:"replacing instructions"`
+
+	Effort string `can:"effort" doc:"How much the model reasons, by a level of the runtime's, such as high; absent: its default." json:"effort,omitempty"`
+
+	MaxRequests int `can:"max_requests" doc:"How often a turn may ask the model. A turn that would ask once more ends in an error, limit." json:"max_requests,omitzero" min:"1"`
+
+	MaxCost float64 `can:"max_cost" doc:"What the session may cost, in US dollars. After that each turn ends in an error, limit." json:"max_cost,omitzero"`
+
+	ExtraDirs []string `can:"extra_dirs" doc:"Folders beside dir in which tools may work as in dir: absolute paths." json:"extra_dirs,omitempty" of:"PATH"`
+
 	// SettingSources nil means those that the runtime reads by default, an empty list none.
 	SettingSources []string `can:"setting_sources" doc:"The files of settings that the runtime reads: user, project, local, or some of them; absent: those that it reads by default, and an empty list: none." json:"setting_sources,omitzero" of:"user project local"`
+
 	// StreamToolInput changes what an adapter emits and not what it writes to the runtime, so
 	// that no ability of the runtime follows from it.
 	StreamToolInput bool `can:"stream_tool_input" doc:"Emit the inputs of tools in pieces, tool_input, as the model writes them, before the tool_start." json:"stream_tool_input,omitzero" soft:"tool_input"`

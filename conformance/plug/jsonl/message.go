@@ -108,18 +108,27 @@ type command struct {
 // openCommand is the command open. Its schema and the table of options in PROTOCOL.md are
 // generated from the tags of its members and theirs.
 type openCommand struct {
-	ID int    `json:"id"`
+	ID int `json:"id"`
+
 	Do string `json:"do"`
 	op.Opening
-	After      *position        `doc:"Where the stream of a resumed session left off: continue to count seq and turn." json:"after,omitempty"                                                                                                                                            with:"resume"`
-	MCP        []plug.MCPServer `can:"mcp"                                                                             doc:"MCP servers for the runtime to start, with name, command, args and env; one that runs already has name, type, url and headers."                              json:"mcp,omitempty"`
-	Questions  bool             `doc:"The MCP servers may ask the user: emit interrupt."                               json:"questions,omitzero"                                                                                                                                         with:"mcp"`
-	Schema     jsontext.Value   `can:"schema"                                                                          doc:"A JSON Schema of the final answer."                                                                                                                          json:"schema,omitzero"`
-	Policy     jsontext.Value   `can:"policy"                                                                          doc:"The tool policy, in the form of adapters/backend/policy: answer the runtime's requests by it, and enforce it for calls that the runtime does not ask about." json:"policy,omitzero"     of:"object"`
-	Limits     *plug.Limits     `can:"limits"                                                                          doc:"How long the program waits in this session, in milliseconds. Only where a case needs it."                                                                    json:"limits,omitempty"`
-	Tools      []clientTool     `can:"tools"                                                                           doc:"Tools of the client, which the program offers to the runtime. A call of one is a line call."                                                                 json:"tools,omitempty"`
-	Hooks      []clientHook     `can:"hooks"                                                                           doc:"Hooks of the client, by the runtime's own names. A call names one by its index."                                                                             json:"hooks,omitempty"`
-	Components jsontext.Value   `can:"components"                                                                      doc:"What the agent may show, in the form of adapters/backend/component. The program offers the tools for it."                                                    json:"components,omitzero"`
+	After *position `doc:"Where the stream of a resumed session left off: continue to count seq and turn." json:"after,omitempty" with:"resume"`
+
+	MCP []plug.MCPServer `can:"mcp" doc:"MCP servers for the runtime to start, with name, command, args and env; one that runs already has name, type, url and headers." json:"mcp,omitempty"`
+
+	Questions bool `doc:"The MCP servers may ask the user: emit interrupt." json:"questions,omitzero" with:"mcp"`
+
+	Schema jsontext.Value `can:"schema" doc:"A JSON Schema of the final answer." json:"schema,omitzero"`
+
+	Policy jsontext.Value `can:"policy" doc:"The tool policy, in the form of adapters/backend/policy: answer the runtime's requests by it, and enforce it for calls that the runtime does not ask about." json:"policy,omitzero" of:"object"`
+
+	Limits *plug.Limits `can:"limits" doc:"How long the program waits in this session, in milliseconds. Only where a case needs it." json:"limits,omitempty"`
+
+	Tools []clientTool `can:"tools" doc:"Tools of the client, which the program offers to the runtime. A call of one is a line call." json:"tools,omitempty"`
+
+	Hooks []clientHook `can:"hooks" doc:"Hooks of the client, by the runtime's own names. A call names one by its index." json:"hooks,omitempty"`
+
+	Components jsontext.Value `can:"components" doc:"What the agent may show, in the form of adapters/backend/component. The program offers the tools for it." json:"components,omitzero"`
 }
 
 // line is a command that is written to a program and gets a reply.
