@@ -22,6 +22,7 @@ package adapters
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters/event"
@@ -81,51 +82,23 @@ type Backlogger interface {
 	Backlog() (depth int, oldest time.Duration)
 }
 
-// Options configure a session.
+// Options configure a session. Those with the tag can need an ability: an adapter refuses one
+// whose ability its Capabilities do not name; see Capabilities.Refuse. If Opening.SessionID
+// is empty, the adapter generates one. If Opening.Mode is empty, the runtime's default is in
+// force, or the adapter's; each adapter's doc.go lists the modes.
 type Options struct {
-	SessionID string         // of the adapter; generated if empty
-	Resume    string         // the runtime's own session id, to continue it
-	Fork      bool           // with Resume: a new session with that history
-	At        string         // with Fork: the runtime's own id of the last turn (codex) or message (claude) that it takes over
-	Unarchive bool           // with Resume: the session is archived; unarchive it first
-	After     event.Position // the last position of the resumed stream
+	op.Opening
 
-	Dir     string            // the working directory
-	Model   string            // the runtime's default if empty
-	Mode    string            // when the runtime asks for permission, one of the Modes; see each adapter's doc.go
-	Command []string          // replaces the runtime's usual program
-	Args    []string          // appended to the adapter's own arguments
-	Env     []string          // the whole environment; what proc.Environ returns if nil
-	Launch  proc.Launcher     // how to start it; proc.Exec if nil
-	Limits  Limits            // zero fields mean the defaults
-	Config  map[string]string // the runtime's own settings, by its own names
+	After event.Position // the last position of the resumed stream
 
-	// Instructions are for the model, with each of its replies. They follow the
-	// runtime's own, or stand in their place if ReplaceInstructions is set.
-	Instructions        string
-	ReplaceInstructions bool
-
-	// Effort is how much the model reasons: low, medium, high, or another level of the
-	// runtime's; its default if empty.
-	Effort string
-	// MaxRequests limits how often one turn may ask the model, and MaxCost what the session
-	// may cost, in US dollars. A turn that would exceed one ends in an error, limit. 0 is no
-	// limit.
-	MaxRequests int
-	MaxCost     float64
-	// ExtraDirs are folders beside Dir in which tools may work as they may in Dir.
-	ExtraDirs []string
-	// SettingSources are the files of settings that the runtime reads: user, project,
-	// local. nil means those that it reads by default.
-	SettingSources []string
-
-	// StreamToolInput asks for the inputs of tools in pieces, as the model writes them:
-	// events tool_input before each tool_start.
-	StreamToolInput bool
+	Env    []string          // the whole environment; what proc.Environ returns if nil
+	Launch proc.Launcher     // how to start the runtime; proc.Exec if nil
+	Limits Limits            // zero fields mean the defaults
+	Config map[string]string `can:"config"` // the runtime's own settings, by its own names
 
 	// Judge decides about each tool call that the runtime submits to it. If it
 	// returns ask, Mode decides. Each adapter's doc.go lists the calls that reach it.
-	Judge Judge
+	Judge Judge `can:"judge"`
 
 	// Media receives the bytes of each image, sound and document that a tool gave, right
 	// before the event that refers to them is emitted; see event.Media. The session calls it
@@ -133,13 +106,10 @@ type Options struct {
 	// bytes belong to it. If it is nil, the session drops them.
 	Media func(m event.Media, data []byte)
 
-	MCP    []MCPServer
-	Tools  []Tool
-	Hooks  []Hook    // Open fails with ErrUnsupported if the runtime has no hooks
-	Schema event.Raw // a JSON schema that the final answer of each turn must match
-	// Checkpoints asks for copies of the files that the agent changes, so that
-	// a Rewinder can restore them.
-	Checkpoints bool
+	MCP    []MCPServer `can:"mcp"`
+	Tools  []Tool      `can:"tools"`
+	Hooks  []Hook      `can:"hooks"`
+	Schema event.Raw   `can:"schema"` // a JSON schema that the final answer of each turn must match
 }
 
 // Values of Options.Mode. An adapter may accept further ones, by its runtime's
@@ -199,22 +169,27 @@ const (
 // Capabilities are what an adapter can do. The list is closed.
 type Capabilities struct {
 	Runtime     string // codex, claude
-	Resume      bool
-	Fork        bool
 	Permissions bool
 	Thinking    bool
-	ToolInput   bool // Options.StreamToolInput
 	ToolOutput  bool // output is streamed while a tool runs
 	Background  bool // tools may outlive their turn
 	Subagents   bool
 	Priority    bool // Message.Priority is honoured
-	Tools       bool // the client's own, Options.Tools
-	Hooks       bool // Options.Hooks
-	Schema      bool // Options.Schema
-	ForkAt      bool // Options.At
-	// Can are the optional operations: sessions implement their interfaces. With
-	// op.Archive they also honour Options.Unarchive.
+	// Can are the optional operations, whose interfaces the sessions implement, and the
+	// abilities that Options need: op.SetOf(op.Rename).And("resume", "mcp").
 	Can op.Set
+}
+
+// Refuse returns an error for the first option that is set and whose ability Can does not
+// name. It wraps ErrUnsupported. Open of an adapter begins with it; what is left to it are values
+// that its runtime lacks.
+func (c Capabilities) Refuse(o Options) error {
+	for _, w := range op.Wants(o) {
+		if !c.Can.Names(w.Can) {
+			return fmt.Errorf("%s: %w", w.Key, ErrUnsupported)
+		}
+	}
+	return nil
 }
 
 // Limits bound how long operations may take. A zero field means its default.

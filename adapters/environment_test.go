@@ -14,6 +14,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/reference"
 )
 
@@ -29,8 +30,8 @@ func TestChildrenInheritNoSettings(t *testing.T) {
 	for _, name := range reference.Names() {
 		for what, o := range map[string]adapters.Options{
 			"plain":       {},
-			"checkpoints": {Checkpoints: true},
-			"mode":        {Mode: adapters.ModeAsk},
+			"checkpoints": {Opening: op.Opening{Checkpoints: true}},
+			"mode":        {Opening: op.Opening{Mode: adapters.ModeAsk}},
 			"servers":     {MCP: []adapters.MCPServer{{Name: "one", Command: "none"}}},
 		} {
 			t.Run(name+"/"+what, func(t *testing.T) {

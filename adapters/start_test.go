@@ -16,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // TestOpenReportsStartFailures opens real programs that are not runtimes.
@@ -42,7 +43,7 @@ func TestOpenReportsStartFailures(t *testing.T) {
 		} {
 			t.Run(name+"/"+what, func(t *testing.T) {
 				g := gomega.NewWithT(t)
-				_, err := adapter.Open(t.Context(), adapters.Options{Command: c.command, Limits: c.limits, Dir: dir})
+				_, err := adapter.Open(t.Context(), adapters.Options{Opening: op.Opening{Command: c.command, Dir: dir}, Limits: c.limits})
 				typed, ok := errors.AsType[*adapters.OpenError](err)
 				g.Expect(ok).To(gomega.BeTrue(), "%v", err)
 				g.Expect(typed.Code).To(gomega.Equal(c.code), "%v", err)

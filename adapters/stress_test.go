@@ -16,6 +16,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/fakes/standin"
@@ -130,7 +131,7 @@ func misuse(r *rand.Rand, c *fixtures.Case) error {
 	}
 	// Opening keeps its default limits: the stand-in answers at once, and a busy
 	// machine does not use them up.
-	s, err := a.Open(ctx, adapters.Options{SessionID: "s", Launch: m, Dir: "/w", Env: []string{"HOME=/h"}, Limits: adapters.Limits{
+	s, err := a.Open(ctx, adapters.Options{Opening: op.Opening{SessionID: "s", Dir: "/w"}, Launch: m, Env: []string{"HOME=/h"}, Limits: adapters.Limits{
 		Stop: 30 * time.Millisecond, CloseStdin: 20 * time.Millisecond, Term: 2 * time.Second}})
 	if err != nil {
 		if _, ok := errors.AsType[*adapters.OpenError](err); !ok {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
@@ -25,43 +26,24 @@ type Subject interface {
 	Open(ctx context.Context, o Open) (adapters.Session, error)
 }
 
-// Open holds the options of Subject.Open. A subject that cannot honour an option
-// returns adapters.ErrUnsupported.
+// Open holds the options of Subject.Open. A subject that cannot honour an option returns
+// adapters.ErrUnsupported. Those with the tag soft are another matter: a subject that cannot
+// honour one ignores it, and declares that.
 type Open struct {
-	Launch  proc.Launcher  // starts the runtime, or the stand-in
-	Command []string       // the program to start; nil: the subject's default
-	Args    []string       // further arguments for it
-	Env     []string       // its whole environment; nil: the parent's
-	Dir     string         // the working directory
-	Model   string         // "": the runtime's default
-	Ask     bool           // tools ask for permission; false: nothing is asked
-	Mode    string         // the permission mode, one of fixtures.Modes; "": see Ask
-	Resume  string         // the provider_session_id to resume
-	After   event.Position // where the stream of a resumed session left off
+	// Opening.Command is the program to start, the subject's default if nil. Opening.SessionID
+	// is s1, s2 and so on; a resumed session has its name again. If Opening.Mode is empty, Ask
+	// decides.
+	op.Opening
 
-	SessionID   string // the name of the session: s1, s2 …; the same again if it is resumed
-	Fork        bool   // with Resume: a new session with that history
-	At          string // with Fork: the provider_turn_id of the last turn to take over
-	Unarchive   bool   // with Resume: the session was archived
-	Checkpoints bool   // keep copies of files, so that they can be restored
-
-	Instructions        string // for the model, after the runtime's own
-	ReplaceInstructions bool   // in place of the runtime's own
-
-	Effort         string   // how much the model reasons; "": the runtime's default
-	MaxRequests    int      // how often a turn may ask the model; 0: no limit
-	MaxCost        float64  // what the session may cost, in US dollars; 0: no limit
-	ExtraDirs      []string // folders beside Dir, absolute, in which the tools may work
-	SettingSources []string // the files of settings that the runtime reads; nil: its default
-
-	// StreamToolInput asks for events tool_input. A subject that cannot emit them ignores it,
-	// and declares that: it has no capability ToolInput, or does not support the event.
-	StreamToolInput bool
+	Launch proc.Launcher  // starts the runtime, or the stand-in
+	Env    []string       // its whole environment; nil: the parent's
+	Ask    bool           // tools ask for permission; false: nothing is asked
+	After  event.Position // where the stream of a resumed session left off
 
 	// Policy is the tool policy of the session, in the form of package
 	// adapters/backend/policy. Judge is the same policy, for a subject that takes a
 	// function: see PolicyReader.
-	Policy jsontext.Value
+	Policy jsontext.Value `can:"policy"`
 	Judge  adapters.Judge
 
 	// Limits are those of the session, for subjects that declare that they take limits;
@@ -69,15 +51,15 @@ type Open struct {
 	Limits adapters.Limits
 
 	Questions bool                 // MCP servers may ask the user, though no tool asks for permission
-	MCP       []adapters.MCPServer // servers that the runtime starts
-	Tools     []adapters.Tool      // tools of the client
-	Hooks     []adapters.Hook      // hooks of the client
-	Schema    jsontext.Value       // a JSON schema of the final answer
+	MCP       []adapters.MCPServer `can:"mcp"`    // servers that the runtime starts
+	Tools     []adapters.Tool      `can:"tools"`  // tools of the client
+	Hooks     []adapters.Hook      `can:"hooks"`  // hooks of the client
+	Schema    jsontext.Value       `can:"schema"` // a JSON schema of the final answer
 
 	// Components are what the agent may show: a Definition of package
 	// adapters/backend/component. The subject offers the tools for it, such as
 	// adapters.ToolShowComponent, and emits events for what is shown.
-	Components jsontext.Value
+	Components jsontext.Value `can:"components"`
 }
 
 // Adapter makes a Subject of an adapter. What an adapter gets from the program around it,
@@ -128,31 +110,30 @@ func (s *adapterSubject) Runtime() string { return s.Capabilities().Runtime }
 // Capabilities implements Declarer.
 func (s *adapterSubject) Capabilities() adapters.Capabilities { return s.adapter.Capabilities() }
 
+// Open implements Subject. It drops soft options that the adapter does not declare, and refuses
+// the others.
 func (s *adapterSubject) Open(ctx context.Context, o Open) (adapters.Session, error) {
 	c := s.Capabilities()
-	if len(o.Tools) > 0 && !c.Tools || len(o.Hooks) > 0 && !c.Hooks || o.Schema != nil && !c.Schema || o.Policy != nil && o.Judge == nil {
+	options := adapters.Options{
+		Opening: o.Opening, After: o.After, Env: o.Env, Launch: o.Launch, Limits: o.Limits,
+		Judge: o.Judge, MCP: o.MCP, Tools: o.Tools, Hooks: o.Hooks, Schema: o.Schema,
+	}
+	options.Mode = o.mode(c.Runtime)
+	op.DropSoft(&options, c.Can)
+	switch err := c.Refuse(options); {
+	case err != nil:
+		return nil, err
+	case o.Policy != nil && o.Judge == nil, o.Components != nil && (s.wrapComponents == nil || !c.Can.Names("tools")):
 		return nil, adapters.ErrUnsupported
 	}
 	adapter := s.adapter
 	if o.Components != nil {
-		if !c.Tools || s.wrapComponents == nil {
-			return nil, adapters.ErrUnsupported
-		}
 		var err error
 		if adapter, err = s.wrapComponents(adapter, o.Components); err != nil {
 			return nil, err
 		}
 	}
-	return adapter.Open(ctx, adapters.Options{
-		SessionID: o.SessionID, Resume: o.Resume, After: o.After, Dir: o.Dir, Model: o.Model, Mode: o.mode(c.Runtime),
-		Command: o.Command, Args: o.Args, Env: o.Env, Launch: o.Launch,
-		Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints,
-		Instructions: o.Instructions, ReplaceInstructions: o.ReplaceInstructions,
-		Effort: o.Effort, MaxRequests: o.MaxRequests, MaxCost: o.MaxCost, ExtraDirs: o.ExtraDirs, SettingSources: o.SettingSources,
-		StreamToolInput: o.StreamToolInput && c.ToolInput,
-		Judge:           o.Judge, MCP: o.MCP, Tools: o.Tools, Hooks: o.Hooks, Schema: o.Schema,
-		Limits: o.Limits,
-	})
+	return adapter.Open(ctx, options)
 }
 
 // mode returns the permission mode of the session, one of adapters' modes.

@@ -35,9 +35,8 @@ type Adapter struct {
 // Capabilities implements adapters.Adapter. An agent may lack some of them.
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true,
-		Thinking: true, ToolOutput: true,
-		Can: op.SetOf(op.SetModel, op.SetMode, op.List),
+		Runtime: runtimeName, Permissions: true, Thinking: true, ToolOutput: true,
+		Can: op.SetOf(op.SetModel, op.SetMode, op.List).And("resume", "fork", "effort", "extra_dirs", "mcp", "config", "judge"),
 	}
 }
 
@@ -79,7 +78,7 @@ func workingDir(dir string) (string, error) {
 
 // checkOptions rejects what the protocol does not have.
 func checkOptions(o adapters.Options) error {
-	if err := session.RefuseOptions(o, "at", "checkpoints", "hooks", "instructions", "max cost", "max requests", "schema", "setting sources", "stream tool input", "tools", "unarchive"); err != nil {
+	if err := New().Capabilities().Refuse(o); err != nil {
 		return err
 	}
 	if o.Fork && o.Resume == "" {

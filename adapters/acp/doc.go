@@ -37,7 +37,7 @@
 // its mode while that option is plan.
 //
 // Options.Effort is the agent's option of the category thought_level; Open returns ErrUnsupported if
-// it has none, and for Options.ExtraDirs if it has no additionalDirectories. Options.MaxRequests, MaxCost, SettingSources, StreamToolInput, Tools, Hooks, Schema, Checkpoints, Unarchive, At and Instructions are ErrUnsupported.
+// it has none, and for Options.ExtraDirs if it has no additionalDirectories.
 // Options.Command is the agent (else ACP_PATH, else acp, codex-acp, claude-agent-acp or
 // `opencode acp` on the child's PATH); Options.Args follow. The adapter offers forms, and files and terminals
 // if the fields Files and Terminals of Adapter are set. Without them agents read files, write

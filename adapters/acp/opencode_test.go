@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/acp"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -42,11 +43,11 @@ func startEnv(t *testing.T, o adapters.Options) map[string]string {
 func TestModeOfOpenCodeDoesNotHideItsSettings(t *testing.T) {
 	g := NewWithT(t)
 	for _, mode := range []string{adapters.ModeAsk, adapters.ModeAcceptEdits} {
-		p := startEnv(t, adapters.Options{Mode: mode, Env: []string{}})
+		p := startEnv(t, adapters.Options{Opening: op.Opening{Mode: mode}, Env: []string{}})
 		g.Expect(p).To(HaveKeyWithValue("bash", "ask"))
 		g.Expect(p).NotTo(HaveKey("*"))
 	}
-	never := startEnv(t, adapters.Options{Mode: adapters.ModeNever, Env: []string{}})
+	never := startEnv(t, adapters.Options{Opening: op.Opening{Mode: adapters.ModeNever}, Env: []string{}})
 	g.Expect(never).To(And(HaveKeyWithValue("*", "allow"), HaveKeyWithValue("bash", "allow")))
 	judged := startEnv(t, adapters.Options{Env: []string{}, Judge: func(context.Context, adapters.Call) adapters.Verdict { return adapters.Verdict{} }})
 	for _, name := range []string{"*", "bash", "edit", "read", "external_directory"} {
@@ -58,5 +59,5 @@ func TestEnvironmentOfOtherSessionsStays(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(startEnv(t, adapters.Options{Env: []string{}})).To(BeNil(), "no mode was chosen")
 	own := []string{`OPENCODE_PERMISSION={"bash":"deny"}`}
-	g.Expect(startEnv(t, adapters.Options{Mode: adapters.ModeAsk, Env: own})).To(Equal(map[string]string{"bash": "deny"}))
+	g.Expect(startEnv(t, adapters.Options{Opening: op.Opening{Mode: adapters.ModeAsk}, Env: own})).To(Equal(map[string]string{"bash": "deny"}))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fakeproc"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -142,7 +143,7 @@ func writeTestFile(t *testing.T, path, text string) {
 }
 
 func TestNothingIsOfferedUnlessAsked(t *testing.T) {
-	x := startAsker(t, Adapter{}, adapters.Options{Dir: t.TempDir()})
+	x := startAsker(t, Adapter{}, adapters.Options{Opening: op.Opening{Dir: t.TempDir()}})
 	x.Expect(x.init).To(ContainSubstring(`"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false`))
 	x.Expect(x.ask("fs/read_text_file", object{"path": "/x"}).Error.Code).To(Equal(codeMethodNotFound))
 	x.Expect(x.ask("terminal/create", object{"command": "true"}).Error.Code).To(Equal(codeMethodNotFound))
@@ -150,7 +151,7 @@ func TestNothingIsOfferedUnlessAsked(t *testing.T) {
 
 func TestFilesAreReadInPart(t *testing.T) {
 	dir := t.TempDir()
-	x := startAsker(t, Adapter{Files: true}, adapters.Options{Dir: dir})
+	x := startAsker(t, Adapter{Files: true}, adapters.Options{Opening: op.Opening{Dir: dir}})
 	x.Expect(x.init).To(ContainSubstring(`"fs":{"readTextFile":true,"writeTextFile":true},"terminal":false`))
 	path := filepath.Join(dir, "a.txt")
 	writeTestFile(t, path, "one\ntwo\nthree")
@@ -167,7 +168,7 @@ func TestFilesAreReadInPart(t *testing.T) {
 
 func TestFilesAreWritten(t *testing.T) {
 	dir, extra := t.TempDir(), t.TempDir()
-	c := &client{dir: dir, o: adapters.Options{ExtraDirs: []string{extra}}}
+	c := &client{dir: dir, o: adapters.Options{Opening: op.Opening{ExtraDirs: []string{extra}}}}
 	for _, path := range []string{filepath.Join(dir, "new", "folder", "a.txt"), filepath.Join(extra, "b.txt")} {
 		g := NewWithT(t)
 		g.Expect(writeFile(c.folders(), path, "long text")).To(Succeed())
@@ -190,7 +191,7 @@ func TestFilesOutsideTheFoldersAreRefused(t *testing.T) {
 		}
 		return path
 	}
-	x := startAsker(t, Adapter{Files: true, Terminals: true}, adapters.Options{Dir: dir})
+	x := startAsker(t, Adapter{Files: true, Terminals: true}, adapters.Options{Opening: op.Opening{Dir: dir}})
 	for _, path := range []string{
 		secret, dir + "/../" + filepath.Base(other) + "/secret.txt", "a.txt", "",
 		link("link", secret), filepath.Join(link("folder", other), "secret.txt"), filepath.Join(dir, "folder", "new.txt"),
@@ -218,7 +219,7 @@ func TestTheJudgeDecidesAboutFilesAndCommands(t *testing.T) {
 		calls <- c
 		return adapters.Verdict{Effect: adapters.EffectDeny, Reason: "not today"}
 	}
-	x := startAsker(t, Adapter{Files: true, Terminals: true}, adapters.Options{Dir: dir, Judge: judge})
+	x := startAsker(t, Adapter{Files: true, Terminals: true}, adapters.Options{Opening: op.Opening{Dir: dir}, Judge: judge})
 	path := filepath.Join(dir, "a.txt")
 	x.Expect(x.ask("fs/write_text_file", object{"path": path, "content": "x"}).Error.Message).To(Equal("not today"))
 	x.Expect(path).NotTo(BeAnExistingFile())
@@ -238,7 +239,7 @@ func TestTheJudgeDecidesAboutFilesAndCommands(t *testing.T) {
 
 func TestAStoppedTurnWritesNoFile(t *testing.T) {
 	dir := t.TempDir()
-	x := startAsker(t, Adapter{Files: true}, adapters.Options{Dir: dir})
+	x := startAsker(t, Adapter{Files: true}, adapters.Options{Opening: op.Opening{Dir: dir}})
 	stopped := make(chan error, 1)
 	go func() { stopped <- x.s.Stop(t.Context()) }()
 	x.Expect(<-stopped).To(Succeed())

@@ -15,6 +15,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // create runs a script of a shell in a terminal.
@@ -40,7 +41,7 @@ func (x *asker) terminal(request, id string) string {
 
 func TestATerminalRunsACommand(t *testing.T) {
 	dir := t.TempDir()
-	x := startAsker(t, Adapter{Terminals: true}, adapters.Options{Dir: dir})
+	x := startAsker(t, Adapter{Terminals: true}, adapters.Options{Opening: op.Opening{Dir: dir}})
 	x.Expect(x.init).To(ContainSubstring(`"terminal":true`))
 	id := x.create(`echo "$WORD"; pwd; echo error >&2; exit 3`, "env", []object{{"name": "WORD", "value": "hello"}})
 	x.Expect(x.terminal("wait_for_exit", id)).To(Equal(`{"exitCode":3,"signal":null}`))
@@ -54,14 +55,14 @@ func TestATerminalRunsACommand(t *testing.T) {
 }
 
 func TestATerminalKeepsTheEndOfItsOutput(t *testing.T) {
-	x := startAsker(t, Adapter{Terminals: true}, adapters.Options{Dir: t.TempDir()})
+	x := startAsker(t, Adapter{Terminals: true}, adapters.Options{Opening: op.Opening{Dir: t.TempDir()}})
 	id := x.create(`printf 'aaaaä€end'`, "outputByteLimit", 5)
 	x.terminal("wait_for_exit", id)
 	x.Expect(x.terminal("output", id)).To(HavePrefix(`{"output":"end","truncated":true`), "the limit is within a character")
 }
 
 func TestATerminalIsKilledWithItsChildren(t *testing.T) {
-	x := startAsker(t, Adapter{Terminals: true}, adapters.Options{Dir: t.TempDir()})
+	x := startAsker(t, Adapter{Terminals: true}, adapters.Options{Opening: op.Opening{Dir: t.TempDir()}})
 	id := x.create(`echo begun; sleep 300 & sleep 300`)
 	x.send("terminal/wait_for_exit", object{"terminalId": id})
 	x.send("terminal/kill", object{"terminalId": id})
@@ -75,7 +76,7 @@ func TestATerminalIsKilledWithItsChildren(t *testing.T) {
 
 func TestTerminalsEndWithTheSession(t *testing.T) {
 	dir := t.TempDir()
-	x := startAsker(t, Adapter{Terminals: true}, adapters.Options{Dir: dir})
+	x := startAsker(t, Adapter{Terminals: true}, adapters.Options{Opening: op.Opening{Dir: dir}})
 	x.create(`sleep 300 & echo $! > child.tmp; mv child.tmp child; wait`)
 	var child int
 	x.Eventually(func() error {
@@ -89,13 +90,13 @@ func TestTerminalsEndWithTheSession(t *testing.T) {
 }
 
 func TestNoCommandIsAnError(t *testing.T) {
-	x := startAsker(t, Adapter{Terminals: true}, adapters.Options{Dir: t.TempDir()})
+	x := startAsker(t, Adapter{Terminals: true}, adapters.Options{Opening: op.Opening{Dir: t.TempDir()}})
 	x.Expect(x.ask("terminal/create", object{"command": "/no/such/program"}).Error.Code).To(Equal(codeNotFound))
 	x.Expect(x.ask("terminal/wait_for_exit", object{"terminalId": "term_1"}).Error.Code).To(Equal(codeNotFound))
 }
 
 func TestACallShowsItsTerminal(t *testing.T) {
-	x := startAsker(t, Adapter{Terminals: true}, adapters.Options{Dir: t.TempDir()})
+	x := startAsker(t, Adapter{Terminals: true}, adapters.Options{Opening: op.Opening{Dir: t.TempDir()}})
 	id := x.create(`echo out; exit 2`)
 	x.Print(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"t1","title":"echo","kind":"execute",` +
 		`"status":"in_progress","content":[{"type":"terminal","terminalId":"` + id + `"}]}}}`)

@@ -16,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fakeproc"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -50,7 +51,7 @@ func startTurn(t *testing.T, g *WithT) (*agent, adapters.Session) {
 		}
 		a.Exit(proc.Exit{})
 	}()
-	s, err := New().Open(t.Context(), adapters.Options{Launch: a, Mode: adapters.ModeNever})
+	s, err := New().Open(t.Context(), adapters.Options{Opening: op.Opening{Mode: adapters.ModeNever}, Launch: a})
 	g.Expect(err).NotTo(HaveOccurred())
 	go func() {
 		for e := range s.Events() {

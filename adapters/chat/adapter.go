@@ -33,8 +33,9 @@ type Adapter struct {
 // Capabilities implements adapters.Adapter.
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: runtimeName, Permissions: true, Thinking: true, Tools: true, ToolInput: true,
-		Can: op.SetOf(op.SetModel, op.SetMode, op.StopAll, op.Withdraw),
+		Runtime: runtimeName, Permissions: true, Thinking: true,
+		Can: op.SetOf(op.SetModel, op.SetMode, op.StopAll, op.Withdraw).And(
+			"instructions", "effort", "max_requests", "stream_tool_input", "mcp", "tools", "judge"),
 	}
 }
 
@@ -91,7 +92,7 @@ var modes = map[string]bool{adapters.ModeNever: false, adapters.ModeAsk: true}
 
 // checkOptions rejects what the adapter does not have.
 func checkOptions(o adapters.Options) error {
-	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "fork", "hooks", "max cost", "resume", "schema", "setting sources", "unarchive"); err != nil {
+	if err := New().Capabilities().Refuse(o); err != nil {
 		return err
 	}
 	if err := checkMCP(o.MCP); err != nil {

@@ -19,9 +19,7 @@
 //
 // Options.Instructions are the system message of each request, and Options.Effort is its
 // reasoning_effort. A turn that has asked the model Options.MaxRequests times, and whose last reply
-// calls tools, ends in an error when their results are there. Other modes, and Options.MaxCost,
-// ExtraDirs, SettingSources, Config, Hooks, Schema, Checkpoints, Resume, Fork, At and
-// Unarchive are ErrUnsupported.
+// calls tools, ends in an error when their results are there. Other modes are ErrUnsupported.
 //
 // Options.MCP are servers over stdio, streamable HTTP, or HTTP with server-sent events. The
 // adapter starts or reaches them before session_ready, reads their lists of tools once, and

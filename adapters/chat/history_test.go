@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // historyError returns why a server of the API would reject the messages of a request: each
@@ -110,10 +111,10 @@ func TestHistoryIsValidAfterEachEnd(t *testing.T) {
 		"an event that is not JSON":     {replies: []string{word + "data: {\n\n" + hold, word + "data: {\n\n" + hold, word + "data: {\n\n" + hold}, ends: event.TypeError},
 		"a call that fails":             {replies: []string{piece(0, "call_1", "fails", "{}") + finish("tool_calls")}, ends: event.TypeDone},
 		"calls that the Judge denies":   {replies: []string{piece(0, "call_1", "quick", "{}") + piece(1, "call_2", "quick", "{}") + finish("tool_calls")}, options: adapters.Options{Judge: denies}, ends: event.TypeDone},
-		"a call that the user cancels": {replies: []string{piece(0, "call_1", "quick", "{}") + piece(1, "call_2", "quick", "{}") + finish("tool_calls")}, options: adapters.Options{Mode: adapters.ModeAsk}, after: event.TypePermissionRequest, step: func(s adapters.Session) error {
+		"a call that the user cancels": {replies: []string{piece(0, "call_1", "quick", "{}") + piece(1, "call_2", "quick", "{}") + finish("tool_calls")}, options: adapters.Options{Opening: op.Opening{Mode: adapters.ModeAsk}}, after: event.TypePermissionRequest, step: func(s adapters.Session) error {
 			return s.Answer(context.Background(), "call_1", adapters.Answer{Decision: event.DecisionCancel})
 		}},
-		"the limit of requests":       {replies: []string{piece(0, "call_1", "quick", "{}") + finish("tool_calls")}, options: adapters.Options{MaxRequests: 1}, ends: event.TypeError},
+		"the limit of requests":       {replies: []string{piece(0, "call_1", "quick", "{}") + finish("tool_calls")}, options: adapters.Options{Opening: op.Opening{MaxRequests: 1}}, ends: event.TypeError},
 		"calls of an unknown tool":    {replies: []string{piece(0, "call_1", "guess", "{}") + finish("tool_calls")}, ends: event.TypeDone},
 		"arguments that are not JSON": {replies: []string{piece(0, "call_1", "quick", "{\"a\":") + finish("tool_calls")}, ends: event.TypeDone},
 		"a call without an id":        {replies: []string{piece(0, "", "quick", "{}") + piece(1, "", "quick", "{}") + finish("tool_calls")}, ends: event.TypeDone},

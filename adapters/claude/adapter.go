@@ -31,22 +31,21 @@ func New() Adapter { return Adapter{} }
 // puts a message that arrives while a tool runs into the turn (via merge).
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true, Thinking: true, ToolInput: true,
-		Background: true, Subagents: true, Tools: true, Hooks: true, Schema: true,
-		ForkAt: true, Priority: true,
-		Can: op.SetOf(op.SetModel, op.SetMode, op.StopAll, op.StopTask, op.Withdraw, op.Rewind, op.Compact, op.Rename, op.List),
+		Runtime: runtimeName, Permissions: true, Thinking: true, Background: true, Subagents: true, Priority: true,
+		Can: op.SetOf(op.SetModel, op.SetMode, op.StopAll, op.StopTask, op.Withdraw, op.Rewind, op.Compact, op.Rename, op.List).And(
+			"resume", "fork", "fork_at", "instructions", "effort", "max_requests", "max_cost", "extra_dirs", "setting_sources", "stream_tool_input",
+			"mcp", "tools", "hooks", "schema", "judge"),
 	}
 }
 
 // Open implements adapters.Adapter.
-func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	if err := a.Capabilities().Refuse(o); err != nil {
+		return nil, invalidOption("options", err)
+	}
 	switch {
 	case o.Fork && o.Resume == "":
 		return nil, invalidOption("fork", fmt.Errorf("fork: needs resume, the session to fork"))
-	case o.Unarchive:
-		return nil, invalidOption("unarchive", fmt.Errorf("unarchive: %w", adapters.ErrUnsupported))
-	case len(o.Config) > 0:
-		return nil, invalidOption("config", fmt.Errorf("config: %w", adapters.ErrUnsupported))
 	case o.At != "" && !o.Fork:
 		return nil, invalidOption("options", fmt.Errorf("at: needs fork"))
 	case o.Checkpoints:

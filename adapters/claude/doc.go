@@ -8,8 +8,8 @@
 // CLAUDE_CODE_EXECUTABLE, else claude. Options.Instructions are --append-system-prompt, or
 // --system-prompt if they replace the runtime's own. Options.Effort is --effort,
 // MaxRequests --max-turns, MaxCost --max-budget-usd, ExtraDirs --add-dir, and SettingSources
-// --setting-sources. Options.Config is ErrUnsupported: settings are in files, or in an argument
-// of Options.Args.
+// --setting-sources. Settings are in files, or in an argument
+// of Options.Args: there is no Options.Config.
 //
 // # Messages
 //

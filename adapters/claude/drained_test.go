@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // A session that is resumed may first end what a dead command of the last process left: the
@@ -42,7 +43,7 @@ func TestNotificationIsAnsweredFirst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			events, openErr, _ := runClient(t, adapters.Options{Resume: "11111111-1111-4111-8111-111111111111"}, func(p *peer) {
+			events, openErr, _ := runClient(t, adapters.Options{Opening: op.Opening{Resume: "11111111-1111-4111-8111-111111111111"}}, func(p *peer) {
 				p.handshake()
 				u := uuidOf(p.expect(`"type":"user"`))
 				if c.lifecycles {

@@ -14,6 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -34,10 +35,10 @@ func TestOpenRejectsOptionsThatDisableTheJudge(t *testing.T) {
 		wrong string // in the error; "" if the runtime is started
 	}{
 		{"nothing", adapters.Options{}, ""},
-		{"bare", adapters.Options{Args: []string{"--verbose", "--bare"}}, "args: --bare "},
-		{"settings", adapters.Options{Args: []string{"--settings", "x.json"}}, "args: --settings "},
-		{"settings in one word", adapters.Options{Args: []string{"--settings=x.json"}}, "args: --settings "},
-		{"sources of settings", adapters.Options{Args: []string{"--setting-sources", "user"}}, ""},
+		{"bare", adapters.Options{Opening: op.Opening{Args: []string{"--verbose", "--bare"}}}, "args: --bare "},
+		{"settings", adapters.Options{Opening: op.Opening{Args: []string{"--settings", "x.json"}}}, "args: --settings "},
+		{"settings in one word", adapters.Options{Opening: op.Opening{Args: []string{"--settings=x.json"}}}, "args: --settings "},
+		{"sources of settings", adapters.Options{Opening: op.Opening{Args: []string{"--setting-sources", "user"}}}, ""},
 		{"simple", adapters.Options{Env: []string{"PATH=/bin", "CLAUDE_CODE_SIMPLE=1"}}, "env: CLAUDE_CODE_SIMPLE "},
 		{"simple taken back", adapters.Options{Env: []string{"CLAUDE_CODE_SIMPLE=1", "CLAUDE_CODE_SIMPLE="}}, ""},
 	} {

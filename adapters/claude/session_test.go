@@ -17,6 +17,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fakeproc"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -332,7 +333,7 @@ func TestOpenErrors(t *testing.T) {
 		op      string
 		elapsed time.Duration
 	}{
-		"unknown session": {adapters.Options{Resume: "x"}, func(p *peer) {
+		"unknown session": {adapters.Options{Opening: op.Opening{Resume: "x"}}, func(p *peer) {
 			p.expect(`"initialize"`)
 			p.Print(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"session_id":"x","errors":["No conversation found with session ID: x"]}`)
 			p.Exit(proc.Exit{Code: 1})
@@ -344,7 +345,7 @@ func TestOpenErrors(t *testing.T) {
 		}, event.ErrorProtocol, "handshake", 0},
 		"silence":           {adapters.Options{}, func(p *peer) { p.quit() }, event.ErrorTimeout, "handshake", 30 * time.Second},
 		"early end":         {adapters.Options{}, func(p *peer) { p.expect(`"initialize"`); p.Exit(proc.Exit{Code: 2}) }, event.ErrorStartFailure, "handshake", 0},
-		"fork without base": {adapters.Options{Fork: true}, func(*peer) {}, event.ErrorInvalid, "fork", 0},
+		"fork without base": {adapters.Options{Opening: op.Opening{Fork: true}}, func(*peer) {}, event.ErrorInvalid, "fork", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
@@ -374,7 +375,7 @@ func TestLateHandshakeOpensTheSession(t *testing.T) {
 func TestArguments(t *testing.T) {
 	g := gomega.NewWithT(t)
 	var argv string
-	_, err, _ := runClient(t, adapters.Options{Resume: "old", Fork: true, Model: "opus", Mode: "accept-edits", Args: []string{"--x"}, Env: []string{"CLAUDE_CODE_EXECUTABLE=/opt/c"}},
+	_, err, _ := runClient(t, adapters.Options{Opening: op.Opening{Resume: "old", Fork: true, Model: "opus", Mode: "accept-edits", Args: []string{"--x"}}, Env: []string{"CLAUDE_CODE_EXECUTABLE=/opt/c"}},
 		func(p *peer) {
 			p.expect(`"initialize"`)
 			argv = strings.Join(p.Argv, " ")

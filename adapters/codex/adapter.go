@@ -28,15 +28,17 @@ type Adapter struct{}
 // Capabilities implements adapters.Adapter.
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: "codex", Resume: true, Fork: true, Permissions: true,
-		Thinking: true, ToolOutput: true, Background: true, Subagents: true,
-		ForkAt: true, Tools: true, Schema: true,
-		Can: op.SetOf(op.Steer, op.SetModel, op.SetMode, op.StopTask, op.Revert, op.Compact, op.Archive, op.Rename, op.List),
+		Runtime: "codex", Permissions: true, Thinking: true, ToolOutput: true, Background: true, Subagents: true,
+		Can: op.SetOf(op.Steer, op.SetModel, op.SetMode, op.StopTask, op.Revert, op.Compact, op.Archive, op.Rename, op.List).And(
+			"resume", "fork", "fork_at", "instructions", "effort", "extra_dirs", "mcp", "tools", "schema", "config", "judge"),
 	}
 }
 
 // Open implements adapters.Adapter.
-func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	if err := a.Capabilities().Refuse(o); err != nil {
+		return nil, invalidOption(err)
+	}
 	m, ok := modes[cmp.Or(o.Mode, adapters.ModeAsk)]
 	if !ok {
 		return nil, invalidOption(fmt.Errorf("mode: unknown mode %q: want one of %s", o.Mode, strings.Join(slices.Sorted(maps.Keys(modes)), ", ")))
@@ -49,11 +51,8 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	case o.Unarchive && o.Resume == "":
 		return nil, invalidOption(fmt.Errorf("unarchive: needs resume, the thread to unarchive"))
 	}
-	if err := codexcli.CheckOptions(o); err != nil {
+	if err := codexcli.CheckServers(o.MCP); err != nil {
 		return nil, invalidOption(err)
-	}
-	if len(o.Hooks) > 0 {
-		return nil, invalidOption(fmt.Errorf("hooks: %w", adapters.ErrUnsupported))
 	}
 	if o.SessionID == "" {
 		o.SessionID = newUUID()

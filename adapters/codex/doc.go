@@ -28,9 +28,8 @@
 // dynamicTools (a resumed thread keeps its tools); Options.Schema the outputSchema
 // of each turn; Options.Instructions developerInstructions, or baseInstructions if they
 // replace the runtime's own; Options.Effort -c model_reasoning_effort; Options.ExtraDirs the
-// writable roots of the sandbox of the modes ask, accept-edits and plan. Options.Hooks,
-// MaxRequests, MaxCost, SettingSources and StreamToolInput, and MCP servers over
-// server-sent events, are ErrUnsupported.
+// writable roots of the sandbox of the modes ask, accept-edits and plan. MCP servers over
+// server-sent events are ErrUnsupported.
 //
 // Options.Command is the program (else CODEX_PATH, else codex on the child's
 // PATH); Options.Config becomes -c key=value with TOML values; Options.Args come
@@ -65,8 +64,7 @@
 //	Rename  thread/name/set.
 //
 // Options.At is a turn's id (from turn_start): thread/fork's lastTurnId. Versions
-// before 0.169 ignore it and fork the whole thread. Options.Checkpoints has no effect,
-// because the runtime keeps no copies of files.
+// before 0.169 ignore it and fork the whole thread.
 //
 // If a turn ends before it takes a message, notice refused reports the message,
 // because the runtime drops it.

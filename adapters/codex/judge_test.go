@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // asking is a runtime that asks about a command as soon as a turn runs.
@@ -147,7 +148,7 @@ func TestClientToolsAreJudged(t *testing.T) {
 			var judged []adapters.Call
 			called := 0
 			o := adapters.Options{
-				Dir: "/w",
+				Opening: op.Opening{Dir: "/w"},
 				Judge: func(ctx context.Context, j adapters.Call) adapters.Verdict {
 					if j.Tool == "clock" {
 						judged = append(judged, j)

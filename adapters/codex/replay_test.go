@@ -25,6 +25,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fakeproc"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -131,7 +132,7 @@ func (p *player) closeSession() {
 func (p *player) openSession() {
 	p.closeSession()
 	p.r = newRuntime()
-	o := adapters.Options{SessionID: "s", Mode: "never", Launch: p.r}
+	o := adapters.Options{Opening: op.Opening{SessionID: "s", Mode: "never"}, Launch: p.r}
 	for _, e := range *p.evs {
 		if d, ok := e.Data.(event.SessionReady); ok {
 			o.Resume = d.ProviderSessionID

@@ -30,8 +30,9 @@ func New() Adapter { return Adapter{} }
 // Capabilities implements adapters.Adapter.
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: runtimeName, Resume: true, Thinking: true, Schema: true,
-		Can: op.SetOf(op.SetModel, op.SetMode, op.StopAll, op.Withdraw),
+		Runtime: runtimeName, Thinking: true,
+		// No sandbox writes to the working directory alone, so that further folders have no meaning.
+		Can: op.SetOf(op.SetModel, op.SetMode, op.StopAll, op.Withdraw).And("resume", "instructions", "effort", "mcp", "schema", "config"),
 	}
 }
 
@@ -84,19 +85,10 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 
 // checkOptions returns an error for an option that the runtime cannot honour.
 func checkOptions(o adapters.Options) error {
-	for _, x := range []struct {
-		name  string
-		asked bool
-	}{
-		{"fork", o.Fork}, {"at", o.At != ""}, {"unarchive", o.Unarchive}, {"checkpoints", o.Checkpoints},
-		{"judge", o.Judge != nil}, {"tools", len(o.Tools) > 0}, {"hooks", len(o.Hooks) > 0},
-		{"extra dirs", len(o.ExtraDirs) > 0}, // no mode writes to the working directory alone
-	} {
-		if x.asked {
-			return fmt.Errorf("%s: %w", x.name, adapters.ErrUnsupported)
-		}
+	if err := New().Capabilities().Refuse(o); err != nil {
+		return err
 	}
-	if err := codexcli.CheckOptions(o); err != nil {
+	if err := codexcli.CheckServers(o.MCP); err != nil {
 		return err
 	}
 	return checkMode(o.Mode)

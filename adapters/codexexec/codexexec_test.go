@@ -17,6 +17,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fakeproc"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -251,7 +252,7 @@ func TestInstructionsInPlace(t *testing.T) {
 	g := NewWithT(t)
 	t.Setenv("TMPDIR", t.TempDir())
 	file, text := "", ""
-	_, argv := runSession(t, adapters.Options{Instructions: "Be brief.", ReplaceInstructions: true}, func(_ int, _ string, p *fakeproc.Process) {
+	_, argv := runSession(t, adapters.Options{Opening: op.Opening{Instructions: "Be brief.", ReplaceInstructions: true}}, func(_ int, _ string, p *fakeproc.Process) {
 		p.Print(threadLine, turnLine, completedLine)
 		p.Exit(proc.Exit{})
 	}, func(s adapters.Session) {
@@ -272,8 +273,8 @@ func TestInstructionsInPlace(t *testing.T) {
 // TestRefusedOptions checks that an option that the runtime cannot honour is an error that names it.
 func TestRefusedOptions(t *testing.T) {
 	for name, o := range map[string]adapters.Options{
-		"fork": {Resume: "x", Fork: true}, "mode": {Mode: adapters.ModeAsk}, "tools": {Tools: []adapters.Tool{{Name: "x"}}},
-		"hooks": {Hooks: []adapters.Hook{{}}}, "checkpoints": {Checkpoints: true}, "unarchive": {Resume: "x", Unarchive: true},
+		"fork": {Opening: op.Opening{Resume: "x", Fork: true}}, "mode": {Opening: op.Opening{Mode: adapters.ModeAsk}}, "tools": {Tools: []adapters.Tool{{Name: "x"}}},
+		"hooks": {Hooks: []adapters.Hook{{}}}, "checkpoints": {Opening: op.Opening{Checkpoints: true}}, "unarchive": {Opening: op.Opening{Resume: "x", Unarchive: true}},
 	} {
 		_, err := New().Open(t.Context(), o)
 		g := NewWithT(t)

@@ -22,11 +22,11 @@
 //	Close    waits for the process like a turn's end, then SIGTERM and SIGKILL.
 //
 // The modes are those in which nobody is asked: never (sandbox danger-full-access), read-only and
-// dont-ask (sandbox read-only: what would write fails). The others, a Judge, Tools, Hooks, Fork,
-// Unarchive and Checkpoints are ErrUnsupported. Schema becomes --output-schema, MCP and Config
+// dont-ask (sandbox read-only: what would write fails). The others are ErrUnsupported.
+// Schema becomes --output-schema, MCP and Config
 // become -c. Instructions become -c developer_instructions; if they replace the runtime's own,
-// they become a file and -c model_instructions_file. Effort becomes -c model_reasoning_effort. MaxRequests, MaxCost, ExtraDirs and
-// SettingSources, StreamToolInput, and MCP servers over server-sent events, are ErrUnsupported.
+// they become a file and -c model_instructions_file. Effort becomes -c model_reasoning_effort. MCP servers
+// over server-sent events are ErrUnsupported.
 //
 // # Lines
 //

@@ -1,7 +1,7 @@
-// Package op lists the optional operations of a session, one row each. The dispatch of a
-// scenario's steps, the commands of programs over JSON lines, their schema and types, the
-// route of the server, what an adapter declares and the texts of refusals are derived from
-// the rows.
+// Package op lists the optional operations of a session, one row each, and the options that it
+// is opened with, one field of Opening each. The dispatch of a scenario's steps, the keys of its
+// head, the commands of programs over JSON lines, their schema and types, the route of the
+// server, what an adapter declares and the texts of refusals are derived from them.
 //
 // The interface of an operation, such as adapters.Withdrawer, and its call are in package
 // adapters. An adapter implements the interface; it needs nothing of this package but
@@ -12,6 +12,12 @@
 // Add a row to this file, and the interface with its call to package adapters. Then run
 // make generate. What is left is a scenario, a check with its broken adapter, and for each
 // runtime the adapter's method, the request of its recorder, or a line in its lacks.go.
+//
+// # Add an option
+//
+// Add a field to Opening and run make generate. All adapters then refuse the option. What is left
+// is a scenario, a check with its broken adapter, and for each runtime that has it the
+// adapter, which names it in its Capabilities, and the recorder; for the others a line in lacks.go.
 package op
 
 import (
@@ -215,7 +221,7 @@ func (o *Op) Missing(c Call) string {
 	return ""
 }
 
-// Set holds the names of operations.
+// Set holds the names of abilities: of operations, and of options, as Option.Can has them.
 type Set []string
 
 // SetOf returns the set of the operations.
@@ -227,5 +233,11 @@ func SetOf(ops ...*Op) Set {
 	return out
 }
 
+// And returns the set with the abilities of options added.
+func (s Set) And(abilities ...string) Set { return append(slices.Clip(s), abilities...) }
+
 // Has reports whether the operation is in the set.
-func (s Set) Has(o *Op) bool { return slices.Contains(s, o.Name) }
+func (s Set) Has(o *Op) bool { return s.Names(o.Name) }
+
+// Names reports whether the ability is in the set.
+func (s Set) Names(ability string) bool { return slices.Contains(s, ability) }

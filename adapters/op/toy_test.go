@@ -201,7 +201,7 @@ func TestToyOperationOverJSONLines(t *testing.T) {
 	}
 	open := func(can string) adapters.Session {
 		s := &jsonl.Subject{Program: plug.Program{Title: "pinning", Of: "toy", Command: []string{self, asProgram, can}}}
-		sess, err := s.Open(t.Context(), conformance.Open{SessionID: "s", Dir: t.TempDir(), Env: os.Environ()})
+		sess, err := s.Open(t.Context(), conformance.Open{Opening: op.Opening{SessionID: "s", Dir: t.TempDir()}, Env: os.Environ()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func (toyServed) Open(ctx context.Context, o adapters.Options) (adapters.Session
 		return nil, err
 	}
 	s := &jsonl.Subject{Program: plug.Program{Title: "pinning", Of: "toy", Command: []string{self, asProgram, `"pin"`}}}
-	return s.Open(ctx, conformance.Open{SessionID: o.SessionID, Dir: os.TempDir(), Env: os.Environ()})
+	return s.Open(ctx, conformance.Open{Opening: op.Opening{SessionID: o.SessionID, Dir: os.TempDir()}, Env: os.Environ()})
 }
 
 // TestToyOperationOverHTTP checks that the server runs the operation.

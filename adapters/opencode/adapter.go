@@ -30,9 +30,9 @@ type Adapter struct{}
 // Capabilities implements adapters.Adapter.
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true,
-		Thinking: true, ToolOutput: true, Subagents: true, Schema: true,
-		Can: op.SetOf(op.SetModel, op.SetMode, op.Revert, op.Compact, op.Rename, op.List),
+		Runtime: runtimeName, Permissions: true, Thinking: true, ToolOutput: true, Subagents: true,
+		Can: op.SetOf(op.SetModel, op.SetMode, op.Revert, op.Compact, op.Rename, op.List).And(
+			"resume", "fork", "instructions", "effort", "mcp", "schema", "judge"),
 	}
 }
 
@@ -71,7 +71,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 
 // checkOptions rejects what the runtime does not have.
 func checkOptions(o adapters.Options, mode string) error {
-	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "hooks", "max cost", "max requests", "setting sources", "stream tool input", "tools", "unarchive"); err != nil {
+	if err := New().Capabilities().Refuse(o); err != nil {
 		return err
 	}
 	if o.ReplaceInstructions {

@@ -26,8 +26,7 @@
 // of the model in each message, and Options.Instructions its system text, which the runtime adds to
 // its own instructions; ReplaceInstructions is ErrUnsupported. Options.Schema is the format of each
 // message: the model gives its answer with a tool of the runtime, and the result of the turn is
-// that answer. Options.MaxRequests, MaxCost, ExtraDirs, SettingSources, StreamToolInput, Config,
-// Tools, Hooks, Checkpoints, Unarchive and At are ErrUnsupported. Options.Command is the program
+// that answer. Options.Command is the program
 // (else OPENCODE_PATH, else opencode on the child's PATH); Options.Args come last. A model is
 // PROVIDER/MODEL, or a model of the provider that was used last.
 //

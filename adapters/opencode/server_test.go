@@ -17,6 +17,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fakeproc"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/opencode"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
@@ -158,7 +159,7 @@ func TestOpenFails(t *testing.T) {
 	}{
 		"no stream of events":  {adapters.Options{}, "GET /event", `,"status":503,"body":{}}`, event.ErrorInvalid, "handshake", "status 503"},
 		"a refused session":    {adapters.Options{}, "POST /session", `,"status":400,"body":{"name":"BadRequest","data":{"message":"no such rule"}}}`, event.ErrorInvalid, "open", "no such rule"},
-		"an unknown session":   {adapters.Options{Resume: "ses_1"}, "GET /session/ses_1", `,"status":404,"body":{"name":"NotFoundError","data":{"message":"Session not found"}}}`, event.ErrorInvalid, "resume", "Session not found"},
+		"an unknown session":   {adapters.Options{Opening: op.Opening{Resume: "ses_1"}}, "GET /session/ses_1", `,"status":404,"body":{"name":"NotFoundError","data":{"message":"Session not found"}}}`, event.ErrorInvalid, "resume", "Session not found"},
 		"a lost connection":    {adapters.Options{}, "POST /session", `,"error":"connection reset"}`, event.ErrorInvalid, "open", "connection reset"},
 		"a session without id": {adapters.Options{}, "POST /session", `,"status":200,"body":{}}`, event.ErrorProtocol, "open", "names no session"},
 		"no reply":             {adapters.Options{Limits: adapters.Limits{Request: time.Second}}, "POST /session", "", event.ErrorTimeout, "open", "no answer within the limit"},
@@ -270,7 +271,7 @@ func TestSettingsAsk(t *testing.T) {
 		want    string // of OPENCODE_CONFIG_CONTENT
 	}{
 		{adapters.Options{}, ""},
-		{adapters.Options{Mode: adapters.ModeAsk}, `{"permission":{"bash":"ask","edit":"ask","external_directory":"ask"}}`},
+		{adapters.Options{Opening: op.Opening{Mode: adapters.ModeAsk}}, `{"permission":{"bash":"ask","edit":"ask","external_directory":"ask"}}`},
 		{adapters.Options{Judge: denyAll}, `{"permission":{"*":"ask"}}`},
 		{adapters.Options{MCP: []adapters.MCPServer{{Name: "tides", URL: "http://localhost/"}}}, `{"mcp":{"tides":{"type":"remote","url":"http://localhost/"}}}`},
 	} {

@@ -28,8 +28,8 @@ func New() Adapter { return Adapter{} }
 // Capabilities implements adapters.Adapter.
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: runtimeName, Resume: true, Thinking: true,
-		Can: op.SetOf(op.SetModel, op.SetMode, op.StopAll, op.Withdraw),
+		Runtime: runtimeName, Thinking: true,
+		Can: op.SetOf(op.SetModel, op.SetMode, op.StopAll, op.Withdraw).And("resume", "effort", "mcp"),
 	}
 }
 
@@ -87,12 +87,8 @@ var _ adapters.Transcriber = Adapter{}
 
 // checkOptions returns an error for an option that the runtime cannot honour.
 func checkOptions(o adapters.Options) error {
-	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "fork", "hooks", "instructions", "max cost", "max requests",
-		"schema", "setting sources", "stream tool input", "tools", "unarchive"); err != nil {
+	if err := New().Capabilities().Refuse(o); err != nil {
 		return err
-	}
-	if o.Judge != nil {
-		return fmt.Errorf("judge: the runtime asks nobody: %w", adapters.ErrUnsupported)
 	}
 	return checkMode(o.Mode)
 }

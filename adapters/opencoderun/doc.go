@@ -21,8 +21,7 @@
 //
 // The modes are never (--dangerously-skip-permissions, which 1.18 calls --auto: what the settings
 // would ask about is allowed, and what they deny is denied) and plan (--agent plan as well). The
-// others, a Judge, Fork, Tools, Hooks, Schema, Instructions, Unarchive, At, Checkpoints, Config,
-// MaxRequests, MaxCost, ExtraDirs, SettingSources and StreamToolInput are ErrUnsupported. MCP is
+// others are ErrUnsupported. MCP is
 // added to the settings with OPENCODE_CONFIG_CONTENT. Effort is --variant.
 //
 // # Lines

@@ -29,9 +29,9 @@ type Adapter struct{}
 // Capabilities implements adapters.Adapter.
 func (Adapter) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{
-		Runtime: runtimeName, Resume: true, Fork: true, Permissions: true,
-		Thinking: true, ToolInput: true, ToolOutput: true,
-		Can: op.SetOf(op.Steer, op.SetModel, op.Revert, op.Compact, op.Rename, op.List),
+		Runtime: runtimeName, Permissions: true, Thinking: true, ToolOutput: true,
+		Can: op.SetOf(op.Steer, op.SetModel, op.Revert, op.Compact, op.Rename, op.List).And(
+			"resume", "fork", "instructions", "effort", "stream_tool_input", "judge"),
 	}
 }
 
@@ -64,7 +64,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 
 // checkOptions rejects what the runtime does not have.
 func checkOptions(o adapters.Options, mode string) error {
-	if err := session.RefuseOptions(o, "at", "checkpoints", "config", "extra dirs", "hooks", "max cost", "max requests", "mcp", "schema", "setting sources", "tools", "unarchive"); err != nil {
+	if err := New().Capabilities().Refuse(o); err != nil {
 		return err
 	}
 	if _, ok := askedTools[mode]; !ok {

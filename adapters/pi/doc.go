@@ -17,10 +17,8 @@
 //	ask            bash, edit, write
 //
 // Options.Instructions are --append-system-prompt, or --system-prompt if they replace the
-// runtime's own; Options.Effort is --thinking. Other modes, and Options.Config, MaxRequests,
-// MaxCost, ExtraDirs, SettingSources, MCP, Tools, Hooks, Schema, Checkpoints, Unarchive
-// and At are ErrUnsupported. Options.Command is the program (else PI_PATH, else pi
-// on the child's PATH); Options.Args come last.
+// runtime's own; Options.Effort is --thinking. Other modes are ErrUnsupported.
+// Options.Command is the program (else PI_PATH, else pi on the child's PATH); Options.Args come last.
 //
 // # Permissions
 //

@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/pi"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
@@ -32,7 +33,8 @@ func TestExtensionIsRemoved(t *testing.T) {
 			tmp := t.TempDir()
 			var files []string
 			_, err := pi.New().Open(t.Context(), adapters.Options{
-				Command: []string{self, "-test.run=^$"}, Mode: adapters.ModeAsk, Env: append(os.Environ(), "TMPDIR="+tmp),
+				Opening: op.Opening{Command: []string{self, "-test.run=^$"}, Mode: adapters.ModeAsk},
+				Env:     append(os.Environ(), "TMPDIR="+tmp),
 				Launch: proc.LauncherFunc(func(ctx context.Context, c proc.Command) (proc.Process, error) {
 					files, _ = filepath.Glob(filepath.Join(tmp, "*", "permission.js"))
 					g.Expect(c.Argv).To(ContainElements("-e", files[0]))

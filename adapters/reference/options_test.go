@@ -3,6 +3,7 @@ package reference_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/adapters/reference"
 )
@@ -29,36 +31,36 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 			passed: map[string]string{"codex": "some_key=1"}, refused: []string{"claude", "pi", "opencode", "opencoderun", "chat"}, error: "config: ",
 		},
 		"instructions": {
-			option: adapters.Options{Instructions: "Be brief."},
+			option: adapters.Options{Opening: op.Opening{Instructions: "Be brief."}},
 			passed: map[string]string{"claude": "--append-system-prompt", "pi": "--append-system-prompt"}, refused: []string{"opencoderun", "acp"}, error: "instructions: ",
 		},
 		"replacing instructions": {
-			option: adapters.Options{Instructions: "Be brief.", ReplaceInstructions: true},
+			option: adapters.Options{Opening: op.Opening{Instructions: "Be brief.", ReplaceInstructions: true}},
 			passed: map[string]string{"claude": "--system-prompt", "pi": "--system-prompt"}, refused: []string{"opencode", "opencoderun", "acp"}, error: "instructions: ",
 		},
 		"effort": {
-			option: adapters.Options{Effort: "high"},
+			option: adapters.Options{Opening: op.Opening{Effort: "high"}},
 			passed: map[string]string{"claude": "--effort\nhigh", "codex": `model_reasoning_effort="high"`, "pi": "--thinking\nhigh"},
 		},
 		"requests": {
-			option: adapters.Options{MaxRequests: 3},
+			option: adapters.Options{Opening: op.Opening{MaxRequests: 3}},
 			passed: map[string]string{"claude": "--max-turns\n3"}, refused: []string{"codex", "codexexec", "pi", "opencode", "opencoderun", "acp"}, error: "max requests: ",
 		},
 		"cost": {
-			option: adapters.Options{MaxCost: 0.25},
+			option: adapters.Options{Opening: op.Opening{MaxCost: 0.25}},
 			passed: map[string]string{"claude": "--max-budget-usd\n0.25"}, refused: []string{"codex", "codexexec", "pi", "opencode", "opencoderun", "acp", "chat"}, error: "max cost: ",
 		},
 		"folders": {
-			option:  adapters.Options{ExtraDirs: []string{"/srv/a", "/srv/b"}},
+			option:  adapters.Options{Opening: op.Opening{ExtraDirs: []string{"/srv/a", "/srv/b"}}},
 			passed:  map[string]string{"claude": "--add-dir\n/srv/a\n--add-dir\n/srv/b", "codex": `writable_roots=["/srv/a","/srv/b"]`},
 			refused: []string{"codexexec", "pi", "opencode", "opencoderun", "chat"}, error: "extra dirs: ",
 		},
 		"sources": {
-			option: adapters.Options{SettingSources: []string{"user", "project"}},
+			option: adapters.Options{Opening: op.Opening{SettingSources: []string{"user", "project"}}},
 			passed: map[string]string{"claude": "--setting-sources=user,project"}, refused: []string{"codex", "codexexec", "pi", "opencode", "opencoderun", "acp", "chat"}, error: "setting sources: ",
 		},
 		"input in pieces": {
-			option:  adapters.Options{StreamToolInput: true},
+			option:  adapters.Options{Opening: op.Opening{StreamToolInput: true}},
 			refused: []string{"codex", "codexexec", "opencode", "opencoderun", "acp"}, error: "stream tool input: ",
 		},
 		"server over http": {
@@ -74,8 +76,16 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 			passed:  map[string]string{"claude": `{"lamp":{"type":"sse","url":"http://127.0.0.1:9/sse"}}`},
 			refused: []string{"codex", "codexexec", "pi"}, error: "mcp: ",
 		},
+		"checkpoints": {
+			option:  adapters.Options{Opening: op.Opening{Checkpoints: true}},
+			refused: []string{"codex", "codexexec", "pi", "opencode", "opencoderun", "acp", "chat"}, error: "checkpoints: ",
+		},
+		"judge": {
+			option:  adapters.Options{Judge: func(context.Context, adapters.Call) adapters.Verdict { return adapters.Verdict{} }},
+			refused: []string{"codexexec", "opencoderun"}, error: "judge: ",
+		},
 		"no sources": {
-			option: adapters.Options{SettingSources: []string{}},
+			option: adapters.Options{Opening: op.Opening{SettingSources: []string{}}},
 			passed: map[string]string{"claude": "--setting-sources=\n"}, refused: []string{"codex", "codexexec", "pi", "opencode", "opencoderun", "acp", "chat"}, error: "setting sources: ",
 		},
 	} {
@@ -101,6 +111,25 @@ func TestOptionsAreHonouredOrRefused(t *testing.T) {
 				g.Expect(argv).NotTo(BeEmpty())
 				g.Expect(strings.Join(argv, "\n") + "\n").To(ContainSubstring(x.passed[runtime]))
 			})
+		}
+	}
+}
+
+// TestDeclaredAbilitiesExist checks that each ability that a reference adapter declares is an
+// operation, or one that an option needs: a misspelled one would refuse the option.
+func TestDeclaredAbilitiesExist(t *testing.T) {
+	known := map[string]bool{}
+	for _, o := range op.All() {
+		known[o.Name] = true
+	}
+	for _, o := range op.Options(reflect.TypeFor[adapters.Options]()) {
+		known[o.Can] = true
+	}
+	for _, name := range reference.Names() {
+		for _, ability := range reference.Of(name).Capabilities().Can {
+			if !known[ability] {
+				t.Errorf("%s declares %q, which nothing needs", name, ability)
+			}
 		}
 	}
 }

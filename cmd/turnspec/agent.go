@@ -8,6 +8,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/backend/acpagent"
 	"github.com/turnspec/turnspec/adapters/backend/runner/message"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/reference"
 )
 
@@ -41,7 +42,7 @@ did not close; 2 wrong usage.`,
 			}
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			o := adapters.Options{Model: f.model, Mode: message.Mode(f.mode), Effort: f.effort, Args: f.args}
+			o := adapters.Options{Opening: op.Opening{Model: f.model, Mode: message.Mode(f.mode), Effort: f.effort, Args: f.args}}
 			if err := acpagent.Run(ctx, acpagent.Config{Adapter: a, Options: o, Version: buildVersion()}, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
 				return errors.Join(errFailed, err)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -46,7 +47,7 @@ func converse(t *testing.T, a adapters.Adapter, command, env []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	s, err := a.Open(ctx, adapters.Options{Command: command, Env: env, Dir: t.TempDir(), Mode: "never"})
+	s, err := a.Open(ctx, adapters.Options{Opening: op.Opening{Command: command, Dir: t.TempDir(), Mode: "never"}, Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}

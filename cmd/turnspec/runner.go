@@ -21,6 +21,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/policy"
 	"github.com/turnspec/turnspec/adapters/backend/runner"
 	"github.com/turnspec/turnspec/adapters/backend/runner/message"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/reference"
 )
 
@@ -142,8 +143,10 @@ func (f runnerFlags) config() (runner.Config, error) {
 		return c, err
 	}
 	o := adapters.Options{
-		Resume: f.resume, Fork: f.fork, Dir: dir, Model: f.model, Mode: message.Mode(f.mode), Args: f.args, Checkpoints: f.checkpoints,
-		Effort: f.effort, MaxRequests: f.maxRequests, MaxCost: f.maxCost, ExtraDirs: f.extraDirs, SettingSources: f.settings,
+		Opening: op.Opening{
+			Resume: f.resume, Fork: f.fork, Dir: dir, Model: f.model, Mode: message.Mode(f.mode), Args: f.args, Checkpoints: f.checkpoints,
+			Effort: f.effort, MaxRequests: f.maxRequests, MaxCost: f.maxCost, ExtraDirs: f.extraDirs, SettingSources: f.settings,
+		},
 	}
 	if f.schema != "" {
 		if o.Schema = jsontext.Value(f.schema); !o.Schema.IsValid() {

@@ -23,6 +23,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/exchange"
 	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/adapters/reference"
 )
@@ -114,7 +115,7 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	if err := hideProcess(); err != nil {
 		return err
 	}
-	c := sidecar.Config{Hosts: f.hosts, Origins: f.origins, Base: adapters.Options{Dir: f.dir, Env: f.environment()}}
+	c := sidecar.Config{Hosts: f.hosts, Origins: f.origins, Base: adapters.Options{Opening: op.Opening{Dir: f.dir}, Env: f.environment()}}
 	if f.agents {
 		c.Agents = &exchange.Config{}
 	}

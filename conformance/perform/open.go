@@ -87,17 +87,11 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 
 // openOptions returns the options of the step's Open, and its conversation.
 func (d *director) openOptions(s fixtures.Step) (conformance.Open, *conversation, error) {
-	mode, opening := d.run.Scenario.InitialMode(), d.run.Scenario.Opening
-	o := conformance.Open{
-		Ask:         mode != "never",
-		Mode:        mode,
-		Checkpoints: slices.Contains(d.run.Scenario.Needs, "checkpoint"),
-		Model:       d.run.Scenario.OpenModel(d.run.Runtime),
-
-		Instructions: d.run.Scenario.Instructions, ReplaceInstructions: d.run.Scenario.ReplacesInstructions,
-		Effort: opening.Effort, MaxRequests: opening.MaxRequests, MaxCost: opening.MaxCost, SettingSources: opening.SettingSources,
-		StreamToolInput: opening.StreamToolInput,
-	}
+	mode := d.run.Scenario.InitialMode()
+	o := conformance.Open{Opening: d.run.Scenario.Opening, Ask: mode != "never"}
+	o.Mode, o.Model = mode, d.run.Scenario.OpenModel(d.run.Runtime)
+	o.Checkpoints = slices.Contains(d.run.Scenario.Needs, "checkpoint")
+	o.ExtraDirs = nil // they are relative to the folder, which the environment chooses
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	from := d.current

@@ -8,31 +8,21 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// The abilities that a program may declare beside the optional operations of package op. Every
-// program supports open, send and close.
+// The abilities that a program may declare beside the optional operations and the options of
+// op.Opening. Every program supports open, send and close.
 const (
 	CanAnswer   = "answer"   // permission requests
 	CanQuestion = "question" // interrupts: questions to the user, plans to approve
 	CanStop     = "stop"     // a turn
-	CanResume   = "resume"   // open with resume
-	CanFork     = "fork"     // open with fork
 	CanAttach   = "attach"   // files with a message
 	CanPriority = "priority" // of a message
+	CanLimits   = "limits"   // open with limits
 
-	CanInstructions   = "instructions"
-	CanEffort         = "effort"
-	CanMaxRequests    = "max_requests"
-	CanMaxCost        = "max_cost"
-	CanExtraDirs      = "extra_dirs"
-	CanSettingSources = "setting_sources"
-
-	CanStreamToolInput = "stream_tool_input"
-
-	CanMCP    = "mcp" // open with MCP servers
-	CanSchema = "schema"
-	CanPolicy = "policy" // open with a tool policy
-	CanLimits = "limits" // open with limits
-
+	CanResume     = "resume"
+	CanFork       = "fork"
+	CanMCP        = "mcp"        // open with MCP servers
+	CanSchema     = "schema"     // open with a schema of the final answer
+	CanPolicy     = "policy"     // open with a tool policy
 	CanTools      = "tools"      // open with tools of the client
 	CanHooks      = "hooks"      // open with hooks of the client
 	CanComponents = "components" // open with components

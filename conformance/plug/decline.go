@@ -63,16 +63,13 @@ func abilitiesOf(s *fixtures.Scenario) (out []string) {
 		{len(s.Tools) > 0 && s.Components == nil, CanTools},
 		{len(s.Hooks) > 0, CanHooks},
 		{slices.Contains(s.Needs, "checkpoint"), op.Rewind.Name},
-		{s.Instructions != "", CanInstructions},
-		{s.Opening.Effort != "", CanEffort},
-		{s.Opening.MaxRequests > 0, CanMaxRequests},
-		{s.Opening.MaxCost > 0, CanMaxCost},
-		{len(s.Opening.ExtraDirs) > 0, CanExtraDirs},
-		{len(s.Opening.SettingSources) > 0, CanSettingSources},
 	} {
 		if need.needed {
 			out = append(out, need.ability)
 		}
+	}
+	for _, o := range s.Options() {
+		out = append(out, o.Can)
 	}
 	return out
 }

@@ -7,9 +7,9 @@ import (
 
 // Limits bound how long a program waits, in milliseconds, as the protocols write them.
 type Limits struct {
-	Start int64 `json:"start_ms"` // for the runtime to be ready
-	Stop  int64 `json:"stop_ms"`  // for a turn to end after stop
-	Stall int64 `json:"stall_ms"` // for anything from a runtime that is silent in a turn
+	Start int64 `doc:"Until the runtime is ready: after it the open fails with code timeout."                                                                                        json:"start_ms" min:"1"`
+	Stop  int64 `doc:"Until a turn has ended after stop."                                                                                                                            json:"stop_ms"  min:"1"`
+	Stall int64 `doc:"For any sign of life of a runtime that is silent in a turn, with all that the program does to find out: after it the turn ends in an error with code timeout." json:"stall_ms" min:"1"`
 }
 
 // LimitsOf returns the limits of an opening, or nil if it has none.

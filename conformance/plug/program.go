@@ -15,6 +15,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 )
@@ -195,9 +196,9 @@ type MCPServer struct {
 	Env     map[string]string `json:"env,omitempty"`
 
 	// Of a server that runs already:
-	Type    string            `json:"type,omitempty"` // http or sse
-	URL     string            `json:"url,omitempty"`
-	Headers map[string]string `json:"headers,omitempty"`
+	Type    string            `doc:"Of a server that runs already."    json:"type,omitempty"    of:"http sse"`
+	URL     string            `doc:"Its address, in place of command." json:"url,omitempty"`
+	Headers map[string]string `doc:"Sent with each request to it."     json:"headers,omitempty"`
 }
 
 // MCPServers returns the MCP servers of an opening.
@@ -230,29 +231,18 @@ func Mode(o conformance.Open) string {
 // of a server can express, but only a runtime's own wire. It returns "" if
 // there is none.
 func RuntimeOnly(o conformance.Open) string {
-	for _, option := range []struct {
-		wanted bool
-		name   string
-	}{
-		{len(o.Args) > 0, "arguments of the runtime"},
-		{o.Fork, "a fork"},
-		{o.Unarchive, "an archive"},
-		{o.Checkpoints, "checkpoints"},
-		{o.Questions, "questions of MCP servers"},
-		{len(o.Tools) > 0 || len(o.Hooks) > 0, "tools and hooks of the client"},
-		{o.Components != nil, "components"},
-		{o.Schema != nil, "the schema of an answer"},
-		{o.Policy != nil, "a policy of tools"},
-		{o.Instructions != "", "instructions for the model"},
-		{o.Effort != "", "the effort of the model"},
-		{o.MaxRequests > 0 || o.MaxCost > 0, "a limit of requests or cost"},
-		{len(o.ExtraDirs) > 0, "further folders"},
-		{o.SettingSources != nil, "the sources of settings"},
-		{o.Model != "", "the runtime's name of a model"},
-	} {
-		if option.wanted {
-			return option.name
+	for _, w := range op.Wants(o) {
+		if w.Soft == "" && w.Can != CanResume && w.Can != CanMCP {
+			return w.Key
 		}
+	}
+	switch {
+	case len(o.Args) > 0:
+		return "arguments of the runtime"
+	case o.Questions:
+		return "questions of MCP servers"
+	case o.Model != "":
+		return "the runtime's name of a model"
 	}
 	return ""
 }

@@ -15,7 +15,7 @@ import (
 // readOptions reads what a request shows of the options of the session.
 func (s *Server) readOptions(q *request, body []byte) {
 	o := &s.scenario.Opening
-	q.instructed = holdsText(body, s.scenario.Instructions)
+	q.instructed = holdsText(body, o.Instructions)
 	if o.Effort != "" {
 		q.effort = effortIn(body)
 	}

@@ -120,7 +120,7 @@ func (a *agent) Initialize(context.Context, acpsdk.InitializeRequest) (acpsdk.In
 		PromptCapabilities:  acpsdk.PromptCapabilities{EmbeddedContext: true},
 		SessionCapabilities: acpsdk.SessionCapabilities{Close: &acpsdk.SessionCloseCapabilities{}},
 	}
-	if a.c.Adapter.Capabilities().Resume {
+	if a.c.Adapter.Capabilities().Can.Names("resume") {
 		can.SessionCapabilities.Resume = &acpsdk.SessionResumeCapabilities{}
 	}
 	return acpsdk.InitializeResponse{

@@ -82,7 +82,7 @@ func (a *adapter) Open(ctx context.Context, o adapters.Options) (adapters.Sessio
 	refuse := func(err error) error {
 		return &adapters.OpenError{Code: event.ErrorInvalid, Op: "components", Err: err}
 	}
-	if !a.Capabilities().Tools {
+	if !a.Capabilities().Can.Names("tools") {
 		return nil, refuse(adapters.ErrUnsupported)
 	}
 	for _, t := range o.Tools {

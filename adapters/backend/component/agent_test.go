@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/backend/component"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // agent is an adapter in memory. A test emits its events and calls its tools.
@@ -181,7 +182,7 @@ func expectOrdered(g Gomega, events []event.Event, after int64) {
 	}
 }
 
-var able = adapters.Capabilities{Runtime: "codex", Tools: true}
+var able = adapters.Capabilities{Runtime: "codex", Can: op.Set{"tools"}}
 
 // openSession opens a session with the kit. In its turn 1 the call t1 is running.
 func openSession(t *testing.T, o adapters.Options, options ...component.Option) (*agent, component.Session, *reader) {

@@ -16,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/component"
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // TestEventsFollowToolStart: a call returns after its events were read. They follow its
@@ -210,7 +211,7 @@ func TestResume(t *testing.T) {
 	var texts []string
 	synctest.Test(t, func(t *testing.T) {
 		with := component.WithHistory(func(context.Context, adapters.Options) ([]event.Event, error) { return history, nil })
-		a, s, r := openSession(t, adapters.Options{Resume: "p", After: event.Position{Seq: 3}}, with)
+		a, s, r := openSession(t, adapters.Options{Opening: op.Opening{Resume: "p"}, After: event.Position{Seq: 3}}, with)
 		texts = append(texts, a.call("show_component", "t1", `{"id":"a","component":"card","surface":"panel","props":{"n":2},"merge":true}`).text(),
 			a.call("update_state", "t1", `{"version":6,"merge":{"count":5}}`).text())
 		a.emit(tool("t1"))
@@ -231,7 +232,7 @@ func TestOpenErrors(t *testing.T) {
 	_, err = component.Adapter(&agent{able: able}, registry(t)).Open(ctx, adapters.Options{Tools: []adapters.Tool{{Name: "read_state"}}})
 	g.Expect(err).To(MatchError(ContainSubstring("read_state is offered twice")))
 	bad := component.WithHistory(func(context.Context, adapters.Options) ([]event.Event, error) { return nil, errors.New("disk") })
-	_, err = component.Adapter(&agent{able: able}, registry(t), bad).Open(ctx, adapters.Options{Resume: "p"})
+	_, err = component.Adapter(&agent{able: able}, registry(t), bad).Open(ctx, adapters.Options{Opening: op.Opening{Resume: "p"}})
 	var open *adapters.OpenError
 	g.Expect(errors.As(err, &open)).To(BeTrue())
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/backend/exchange"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // agents is an adapter in memory. answer is what its model does in a turn.
@@ -19,7 +20,10 @@ type agents struct {
 }
 
 func (a *agents) Capabilities() adapters.Capabilities {
-	return adapters.Capabilities{Runtime: "memory", Tools: !a.noTools}
+	if a.noTools {
+		return adapters.Capabilities{Runtime: "memory"}
+	}
+	return adapters.Capabilities{Runtime: "memory", Can: op.Set{"tools"}}
 }
 
 func (a *agents) Open(_ context.Context, o adapters.Options) (adapters.Session, error) {
@@ -254,7 +258,7 @@ func (r *recorded) init(c exchange.Config, all map[string]*agents) {
 
 // Open implements exchange.Host.
 func (r *recorded) Open(ctx context.Context, o exchange.Opening) error {
-	s, err := r.adapters[o.Agent].Open(ctx, adapters.Options{SessionID: o.SessionID, Dir: o.Dir, Mode: o.Mode})
+	s, err := r.adapters[o.Agent].Open(ctx, adapters.Options{Opening: op.Opening{SessionID: o.SessionID, Dir: o.Dir, Mode: o.Mode}})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // Opening is a session that the hub wants.
@@ -104,7 +105,7 @@ func (a *adapter) Capabilities() adapters.Capabilities { return a.inner.Capabili
 func (a *adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	o.SessionID = cmp.Or(o.SessionID, rand.Text())
 	s := newSession(a.hub, a.name, o)
-	if a.Capabilities().Tools {
+	if a.Capabilities().Can.Names("tools") {
 		if slices.ContainsFunc(o.Tools, func(t adapters.Tool) bool { return t.Name == ToolName }) {
 			return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "tools", Err: fmt.Errorf("the tool %s is offered twice", ToolName)}
 		}
@@ -181,7 +182,8 @@ func (h *Hub) open(ctx context.Context, o Opening, from adapters.Options) error 
 	a := h.adapters[o.Agent]
 	h.mu.Unlock()
 	opened, err := a.Open(ctx, adapters.Options{
-		SessionID: o.SessionID, Dir: o.Dir, Mode: o.Mode, Env: from.Env, Launch: from.Launch, Limits: from.Limits, Judge: from.Judge,
+		Opening: op.Opening{SessionID: o.SessionID, Dir: o.Dir, Mode: o.Mode},
+		Env:     from.Env, Launch: from.Launch, Limits: from.Limits, Judge: from.Judge,
 	})
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/backend/runner"
 	"github.com/turnspec/turnspec/adapters/lines"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/fakes/standin"
@@ -91,7 +92,7 @@ func converse(t *testing.T, caseID, mode string, react func(m said) []string) (o
 		defer fake.Close()
 		out = play(runner.Config{
 			Adapter: reference.Of(c.Runtime), ConversationID: "c1",
-			Options: adapters.Options{SessionID: "s1", Launch: fake.Launcher(), Dir: "/w", Env: []string{"HOME=/h"}, Mode: mode},
+			Options: adapters.Options{Opening: op.Opening{SessionID: "s1", Dir: "/w", Mode: mode}, Launch: fake.Launcher(), Env: []string{"HOME=/h"}},
 		}, react)
 	})
 	return out
@@ -335,7 +336,7 @@ func TestTheRuntimeDies(t *testing.T) {
 			started = p
 			return p, err
 		})
-		got = play(runner.Config{Adapter: reference.Of("claude"), Options: adapters.Options{SessionID: "s1", Launch: launch, Dir: "/w", Env: []string{"HOME=/h"}, Mode: "ask"}},
+		got = play(runner.Config{Adapter: reference.Of("claude"), Options: adapters.Options{Opening: op.Opening{SessionID: "s1", Dir: "/w", Mode: "ask"}, Launch: launch, Env: []string{"HOME=/h"}}},
 			func(m said) []string {
 				switch m.Type {
 				case "ready":

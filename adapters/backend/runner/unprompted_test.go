@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/runner"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/internal/fakeproc"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -47,7 +48,7 @@ func TestConversationWaitsForItsAnswer(t *testing.T) {
 					_, _ = io.Copy(io.Discard, p.In)
 					p.Exit(proc.Exit{})
 				}()
-				c = play(runner.Config{Adapter: claude.New(), ConversationID: "c1", Options: adapters.Options{SessionID: "s1", Launch: p, Dir: "/w"}},
+				c = play(runner.Config{Adapter: claude.New(), ConversationID: "c1", Options: adapters.Options{Opening: op.Opening{SessionID: "s1", Dir: "/w"}, Launch: p}},
 					on(map[string][]string{"ready": {send("m1", "hello"), "EOF"}}))
 			})
 			g.Expect(c.err).NotTo(gomega.HaveOccurred())

@@ -15,6 +15,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/exchange/exchangetest"
 	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // calling is an adapter whose sessions call the tool agents_message with the text of a
@@ -22,7 +23,7 @@ import (
 type calling struct{ scripted }
 
 func (*calling) Capabilities() adapters.Capabilities {
-	return adapters.Capabilities{Runtime: "calling", Tools: true}
+	return adapters.Capabilities{Runtime: "calling", Can: op.Set{"tools"}}
 }
 
 func (a *calling) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {

@@ -20,6 +20,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/eventlog"
 	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // scripted is an adapter whose sessions answer "N" with N deltas, "wait" with a turn
@@ -34,7 +35,7 @@ type scripted struct {
 }
 
 func (*scripted) Capabilities() adapters.Capabilities {
-	return adapters.Capabilities{Runtime: "scripted", Resume: true}
+	return adapters.Capabilities{Runtime: "scripted", Can: op.Set{"resume"}}
 }
 
 func (a *scripted) Open(_ context.Context, o adapters.Options) (adapters.Session, error) {

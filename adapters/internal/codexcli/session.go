@@ -5,15 +5,11 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
-// CheckOptions returns an error for an option of the session that the program does not have.
-func CheckOptions(o adapters.Options) error {
-	if err := session.RefuseOptions(o, "max cost", "max requests", "setting sources", "stream tool input"); err != nil {
-		return err
-	}
-	for _, s := range o.MCP {
+// CheckServers returns an error for an MCP server that the program cannot use.
+func CheckServers(servers []adapters.MCPServer) error {
+	for _, s := range servers {
 		if s.URL != "" && s.SSE {
 			return fmt.Errorf("mcp: server %s: server-sent events: %w", s.Name, adapters.ErrUnsupported)
 		}

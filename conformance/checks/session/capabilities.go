@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -40,14 +41,13 @@ func ofType(t event.Type) func(conformance.Event) bool {
 // abilities lists those that steps or events show, beside the optional operations. If a
 // version of a runtime does not support a step, none of its recordings has that step.
 var abilities = []ability{
-	{"resume", func(c *adapters.Capabilities) bool { return c.Resume }, verb(fixtures.VerbOpen, "resume"), nil},
-	{"fork", func(c *adapters.Capabilities) bool { return c.Fork }, verb(fixtures.VerbOpen, "fork"), nil},
-	{"fork at a turn", func(c *adapters.Capabilities) bool { return c.ForkAt }, forksAt, nil},
+	{"resume", can("resume"), verb(fixtures.VerbOpen, "resume"), nil},
+	{"fork", can("fork"), verb(fixtures.VerbOpen, "fork"), nil},
+	{"fork at a turn", can("fork_at"), forksAt, nil},
 	{"send by priority", func(c *adapters.Capabilities) bool { return c.Priority }, verb(fixtures.VerbSend, "now", "next", "later"), nil},
 	{"ask for permission", func(c *adapters.Capabilities) bool { return c.Permissions }, allowsOrDenies, ofType(event.TypePermissionRequest)},
 	{"stop a turn", func(*adapters.Capabilities) bool { return true }, verb(fixtures.VerbStop, ""), nil},
 	{"show thinking", func(c *adapters.Capabilities) bool { return c.Thinking }, nil, ofType(event.TypeThinking)},
-	{"stream a tool's input", func(c *adapters.Capabilities) bool { return c.ToolInput }, nil, ofType(event.TypeToolInput)},
 	{"stream a tool's output", func(c *adapters.Capabilities) bool { return c.ToolOutput }, nil, ofType(event.TypeToolOutput)},
 	{"show sub-agents", func(c *adapters.Capabilities) bool { return c.Subagents }, nil, func(e conformance.Event) bool { return e.SubagentID != "" }},
 	{"run in the background", func(c *adapters.Capabilities) bool { return c.Background }, nil, func(e conformance.Event) bool {
@@ -56,7 +56,13 @@ var abilities = []ability{
 	}},
 }
 
-// allAbilities returns the abilities and the optional operations.
+// can returns a function that reports whether a subject declares an ability of an option.
+func can(ability string) func(c *adapters.Capabilities) bool {
+	return func(c *adapters.Capabilities) bool { return c.Can.Names(ability) }
+}
+
+// allAbilities returns the abilities, the optional operations, and the options that ask for
+// events.
 func allAbilities() []ability {
 	out := slices.Clone(abilities)
 	for _, o := range op.All() {
@@ -64,6 +70,11 @@ func allAbilities() []ability {
 			strings.ReplaceAll(o.Name, "_", " "), func(c *adapters.Capabilities) bool { return c.Can.Has(o) },
 			func(a fixtures.Step) bool { return a.Op() == o }, nil,
 		})
+	}
+	for _, o := range op.Options(reflect.TypeFor[op.Opening]()) {
+		if o.Soft != "" {
+			out = append(out, ability{o.Key, can(o.Can), nil, ofType(event.Type(o.Soft))})
+		}
 	}
 	return out
 }
@@ -125,21 +136,21 @@ func judgeOptional(t *conformance.Trial, f *conformance.Finding) {
 	}
 	err := t.Opens[0].Err
 	for _, x := range []struct {
-		name            string
-		asked, declared bool
+		name, can string
+		asked     bool
 	}{
-		{"offer tools of the client", len(t.Scenario.Tools) > 0, t.Declared.Tools},
-		{"call hooks of the client", len(t.Scenario.Hooks) > 0, t.Declared.Hooks},
-		{"ask for an answer with a schema", t.Scenario.Schema != nil, t.Declared.Schema},
+		{"offer tools of the client", "tools", len(t.Scenario.Tools) > 0},
+		{"call hooks of the client", "hooks", len(t.Scenario.Hooks) > 0},
+		{"ask for an answer with a schema", "schema", t.Scenario.Schema != nil},
 	} {
 		if !x.asked {
 			continue
 		}
 		f.Asserted(1)
-		switch {
-		case !x.declared && err == nil:
+		switch declared := t.Declared.Can.Names(x.can); {
+		case !declared && err == nil:
 			f.Failf("the subject declares that it cannot %s, but did", x.name)
-		case x.declared && errors.Is(err, adapters.ErrUnsupported) && !errors.Is(err, conformance.ErrDeclaredUnsupported):
+		case declared && errors.Is(err, adapters.ErrUnsupported) && !errors.Is(err, conformance.ErrDeclaredUnsupported):
 			f.Failf("the subject declares that it can %s, but does not: %v", x.name, err)
 		}
 	}

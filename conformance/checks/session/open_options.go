@@ -138,7 +138,7 @@ func wanted(r *conformance.Run, s standin.Setting) (func(got string) bool, bool)
 			return true
 		}, s.Recorded != ""
 	case standin.SettingInstructions:
-		return equal, r.Scenario.Instructions != ""
+		return equal, r.Scenario.Opening.Instructions != ""
 	case standin.SettingEffort:
 		return equal, r.Scenario.Opening.Effort != ""
 	case standin.SettingLimits:

@@ -19,7 +19,7 @@ func judgeReached(t *conformance.Trial, f *conformance.Finding) {
 		if q.Agent != "" {
 			continue
 		}
-		if s.Instructions != "" {
+		if o.Instructions != "" {
 			f.Asserted(1)
 			if !q.Instructed {
 				f.Failf("request %d to the model lacks the instructions of the session", q.Req)

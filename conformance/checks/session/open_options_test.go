@@ -5,6 +5,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -20,21 +21,21 @@ func TestOptionsReachTheModel(t *testing.T) {
 	notes := func(q *fixtures.Request) { q.Workspace = []string{"NOTES.md"} }
 	for name, x := range map[string]struct {
 		runtime  string
-		opening  fixtures.SessionOptions
+		opening  op.Opening
 		witness  []fixtures.Request
 		problems int
 	}{
-		"effort":            {"codex", fixtures.SessionOptions{Effort: "high"}, []fixtures.Request{with(first, func(q *fixtures.Request) { q.Effort = "high" })}, 0},
-		"no effort":         {"codex", fixtures.SessionOptions{Effort: "high"}, []fixtures.Request{first, second}, 2},
-		"folders":           {"codex", fixtures.SessionOptions{ExtraDirs: []string{"a", "b"}}, []fixtures.Request{with(first, func(q *fixtures.Request) { q.ExtraDirs = 2 })}, 0},
-		"no folders":        {"codex", fixtures.SessionOptions{ExtraDirs: []string{"a", "b"}}, []fixtures.Request{first}, 1},
-		"folders unseen":    {"claude", fixtures.SessionOptions{ExtraDirs: []string{"a", "b"}}, []fixtures.Request{first}, 0},
-		"project":           {"claude", fixtures.SessionOptions{SettingSources: []string{"project"}}, []fixtures.Request{with(first, notes)}, 0},
-		"project unread":    {"claude", fixtures.SessionOptions{SettingSources: []string{"project"}}, []fixtures.Request{first}, 1},
-		"user":              {"claude", fixtures.SessionOptions{SettingSources: []string{"user"}}, []fixtures.Request{first}, 0},
-		"user and project":  {"claude", fixtures.SessionOptions{SettingSources: []string{"user"}}, []fixtures.Request{with(first, notes)}, 1},
-		"requests":          {"claude", fixtures.SessionOptions{MaxRequests: 2}, []fixtures.Request{first, second, first}, 0},
-		"too many requests": {"claude", fixtures.SessionOptions{MaxRequests: 1}, []fixtures.Request{first, second}, 1},
+		"effort":            {"codex", op.Opening{Effort: "high"}, []fixtures.Request{with(first, func(q *fixtures.Request) { q.Effort = "high" })}, 0},
+		"no effort":         {"codex", op.Opening{Effort: "high"}, []fixtures.Request{first, second}, 2},
+		"folders":           {"codex", op.Opening{ExtraDirs: []string{"a", "b"}}, []fixtures.Request{with(first, func(q *fixtures.Request) { q.ExtraDirs = 2 })}, 0},
+		"no folders":        {"codex", op.Opening{ExtraDirs: []string{"a", "b"}}, []fixtures.Request{first}, 1},
+		"folders unseen":    {"claude", op.Opening{ExtraDirs: []string{"a", "b"}}, []fixtures.Request{first}, 0},
+		"project":           {"claude", op.Opening{SettingSources: []string{"project"}}, []fixtures.Request{with(first, notes)}, 0},
+		"project unread":    {"claude", op.Opening{SettingSources: []string{"project"}}, []fixtures.Request{first}, 1},
+		"user":              {"claude", op.Opening{SettingSources: []string{"user"}}, []fixtures.Request{first}, 0},
+		"user and project":  {"claude", op.Opening{SettingSources: []string{"user"}}, []fixtures.Request{with(first, notes)}, 1},
+		"requests":          {"claude", op.Opening{MaxRequests: 2}, []fixtures.Request{first, second, first}, 0},
+		"too many requests": {"claude", op.Opening{MaxRequests: 1}, []fixtures.Request{first, second}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &conformance.Finding{}
@@ -53,7 +54,7 @@ func TestInstructionsReachTheModel(t *testing.T) {
 	judge := func(witness ...fixtures.Request) *conformance.Finding {
 		f := &conformance.Finding{}
 		OpenOptions.Judge(&conformance.Trial{Run: &conformance.Run{
-			Tier: conformance.TierLive, Scenario: &fixtures.Scenario{Instructions: "Be brief."}, Witness: witness,
+			Tier: conformance.TierLive, Scenario: &fixtures.Scenario{Opening: op.Opening{Instructions: "Be brief."}}, Witness: witness,
 		}}, f)
 		return f
 	}

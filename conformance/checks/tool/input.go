@@ -42,7 +42,7 @@ var InputStreamed = &conformance.Check{
 // inputsAsked reports whether the subject was asked for the inputs of tools in pieces and can
 // emit them.
 func inputsAsked(r *conformance.Run) bool {
-	return r.Scenario.Opening.StreamToolInput && r.Supports(string(event.TypeToolInput)) && (r.Declared == nil || r.Declared.ToolInput)
+	return r.Scenario.Opening.StreamToolInput && r.Supports(string(event.TypeToolInput)) && (r.Declared == nil || r.Declared.Can.Names("stream_tool_input"))
 }
 
 // judgeInputPieces demands that the pieces of events and those of the wire make the same text,

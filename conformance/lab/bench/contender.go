@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 )
@@ -56,8 +57,12 @@ func Subject(s conformance.Subject) Contender {
 func performSubject(ctx context.Context, s conformance.Subject, at place, st *start, w *watched) error {
 	w.clicked = w.o.now()
 	sess, err := s.Open(ctx, conformance.Open{
-		Launch: at.launch, Command: []string{at.program}, Env: at.env, Dir: at.dir,
-		SessionID: "s1", Mode: st.mode, Ask: st.mode != adapters.ModeNever,
+		Opening: op.Opening{
+			Command: []string{at.program}, Dir: at.dir,
+			SessionID: "s1", Mode: st.mode,
+		},
+		Launch: at.launch, Env: at.env,
+		Ask: st.mode != adapters.ModeNever,
 	})
 	if err != nil {
 		st.ready()

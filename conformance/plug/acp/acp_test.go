@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/patient"
 	"github.com/turnspec/turnspec/conformance/internal/subjecttest"
@@ -117,7 +118,7 @@ func TestStartErrorsSayWhatToDo(t *testing.T) {
 		g := NewWithT(t)
 		s := &acp.Subject{Program: plug.Program{Of: "claude", Command: c.command}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		_, err := s.Open(ctx, conformance.Open{SessionID: "s1", Dir: t.TempDir()})
+		_, err := s.Open(ctx, conformance.Open{Opening: op.Opening{SessionID: "s1", Dir: t.TempDir()}})
 		cancel()
 		g.Expect(err).To(MatchError(ContainSubstring(c.says)))
 		var typed *adapters.OpenError

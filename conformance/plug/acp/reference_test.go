@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/backend/acpagent"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
@@ -26,7 +27,7 @@ const asReference = "turnspec-test-reference-agent"
 
 func beReference() {
 	// Claude Code takes the mode that never asks only if it was allowed at the start.
-	o := adapters.Options{Args: []string{"--allow-dangerously-skip-permissions"}}
+	o := adapters.Options{Opening: op.Opening{Args: []string{"--allow-dangerously-skip-permissions"}}}
 	if err := acpagent.Run(context.Background(), acpagent.Config{Adapter: reference.Of("claude"), Options: o, Version: "1"}, os.Stdin, os.Stdout); err != nil {
 		panic(err)
 	}

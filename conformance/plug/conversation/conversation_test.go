@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/backend/runner"
 	"github.com/turnspec/turnspec/adapters/backend/runner/message"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/patient"
@@ -67,7 +68,7 @@ func beRunner(runtime, defect string, args []string) int {
 	err := runner.Run(ctx, runner.Config{
 		Adapter: reference.Of(runtime),
 		Options: adapters.Options{
-			Dir: value("--cwd"), Mode: message.Mode(value("--permission-mode")), Resume: value("--resume"), Fork: slices.Contains(args, "--fork"),
+			Opening: op.Opening{Dir: value("--cwd"), Mode: message.Mode(value("--permission-mode")), Resume: value("--resume"), Fork: slices.Contains(args, "--fork")},
 		},
 	}, in, &changedWriter{w: os.Stdout, change: b.output})
 	if err != nil {
@@ -279,7 +280,7 @@ func TestStartErrorsSayWhatToDo(t *testing.T) {
 		g := NewWithT(t)
 		s := &conversation.Subject{Program: plug.Program{Of: "claude", Command: c.command}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		_, err := s.Open(ctx, conformance.Open{SessionID: "s1", Dir: t.TempDir()})
+		_, err := s.Open(ctx, conformance.Open{Opening: op.Opening{SessionID: "s1", Dir: t.TempDir()}})
 		cancel()
 		g.Expect(err).To(MatchError(ContainSubstring(c.says)))
 		var typed *adapters.OpenError

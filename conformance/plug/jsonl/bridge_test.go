@@ -222,8 +222,12 @@ func (b *bridge) open(ctx context.Context, c *command) error {
 		s = b.wrap(s)
 	}
 	o := conformance.Open{
-		SessionID: c.SessionID, Dir: c.Dir, Command: c.Command, Args: c.Args, Model: c.Model, Mode: c.Mode, Resume: c.Resume, After: c.After,
-		Fork: c.Fork, At: c.At, Unarchive: c.Unarchive, Checkpoints: c.Checkpoints, StreamToolInput: c.StreamToolInput, Questions: c.Questions, Schema: c.Schema,
+		Opening: op.Opening{
+			SessionID: c.SessionID, Dir: c.Dir, Command: c.Command, Args: c.Args, Model: c.Model, Mode: c.Mode, Resume: c.Resume,
+			Fork: c.Fork, At: c.At, Unarchive: c.Unarchive, Checkpoints: c.Checkpoints, StreamToolInput: c.StreamToolInput,
+		},
+		After:     c.After,
+		Questions: c.Questions, Schema: c.Schema,
 		Limits: adapters.Limits{Handshake: ms(c.Limits.Start), Stop: ms(c.Limits.Stop), Idle: ms(c.Limits.Stall / 2), Request: ms(c.Limits.Stall / 2)},
 	}
 	for _, m := range c.MCP {

@@ -15,7 +15,7 @@ import (
 type clientTool struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description,omitempty"`
-	Schema      jsontext.Value `json:"schema,omitzero"`
+	Schema      jsontext.Value `doc:"The JSON schema of its input." json:"schema,omitzero"`
 	ReadOnly    bool           `json:"read_only,omitzero"`
 }
 
@@ -54,7 +54,7 @@ type callContent struct {
 }
 
 // offer adds the tools, hooks and components of the client to the command open.
-func (x *session) offer(c *command, o conformance.Open) {
+func (x *session) offer(c *openCommand, o conformance.Open) {
 	x.tools, x.hooks = o.Tools, o.Hooks
 	for _, t := range o.Tools {
 		c.Tools = append(c.Tools, clientTool{t.Name, t.Description, t.Schema, t.ReadOnly})

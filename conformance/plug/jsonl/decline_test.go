@@ -12,7 +12,7 @@ import (
 
 // undemanded are the abilities that no scenario needs: limits serve faults only, the bridge
 // has no policy, and what streams inputs is performed without them too.
-var undemanded = []string{plug.CanLimits, plug.CanPolicy, plug.CanStreamToolInput}
+var undemanded = []string{plug.CanLimits, plug.CanPolicy, "stream_tool_input"}
 
 // TestDeclinesWhatIsRefused checks that a program that does not declare an ability refuses,
 // when it is run, the first case that is declined for it.

@@ -2,9 +2,12 @@ package jsonl_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"iter"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,9 +20,9 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 )
 
-// TestOperations compares what the rows of package op determine with the files that hold it: the
-// commands and the abilities in the schema, the table of PROTOCOL.md, and the methods of
-// the plugs.
+// TestOperations compares what the rows of package op and the options of the command open
+// determine with the files that hold it: the commands and the abilities in the schema, the
+// tables of PROTOCOL.md, and the methods of the plugs.
 func TestOperations(t *testing.T) {
 	for _, f := range []struct {
 		file string
@@ -48,7 +51,8 @@ func TestOperations(t *testing.T) {
 
 func pageWithOperations(t *testing.T, text string) string {
 	t.Helper()
-	return between(t, text, "| stop | | stop | stop the running turn; if there is none, do nothing |\n", "| close |", operationTable())
+	text = between(t, text, "| stop | | stop | stop the running turn; if there is none, do nothing |\n", "| close |", operationTable())
+	return between(t, text, "| option | needs `can` | means |\n|---|---|---|\n", "\n`mode`", optionTable())
 }
 
 func typesWithOperations(t *testing.T, text string) string {
@@ -124,6 +128,103 @@ func operationTable() string {
 	return b.String()
 }
 
+// optionTable has a row for each option of the command open.
+func optionTable() string {
+	var b strings.Builder
+	code := regexp.MustCompile(`\b\w+_\w+\b`)
+	for _, o := range op.Options(jsonl.OpenCommand) {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", o.Name, cmp.Or(o.With, o.Can), code.ReplaceAllString(o.Doc, "`$0`"))
+	}
+	return b.String()
+}
+
+// alwaysSent are the options that each command open has.
+var alwaysSent = []string{"session_id", "dir", "command", "mode"}
+
+// openSchema returns the schema of the command open.
+func openSchema(t *testing.T) string {
+	t.Helper()
+	properties := `"id":{"type":"integer","minimum":1},"do":{"const":"open"}`
+	for _, o := range op.Options(jsonl.OpenCommand) {
+		f := slices.Collect(jsonFields(jsonl.OpenCommand, o.Name))[0]
+		properties += fmt.Sprintf(",%q:{%s}", o.Name, strings.Join(schemaOfField(t, f), ","))
+	}
+	return fmt.Sprintf(`{"title":"open","type":"object","properties":{%s},"required":[%s],"additionalProperties":false}`,
+		properties, strings.Join(quotedAll(append([]string{"id", "do"}, alwaysSent...)), ","))
+}
+
+// jsonFields returns the fields of a struct that have a JSON name: those with this name, or all if
+// it is "".
+func jsonFields(of reflect.Type, name string) iter.Seq[reflect.StructField] {
+	return func(yield func(reflect.StructField) bool) {
+		for _, f := range reflect.VisibleFields(of) {
+			has, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if has != "" && (name == "" || name == has) && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// schemaOfField returns the members of the schema of a field: its description and its form.
+func schemaOfField(t *testing.T, f reflect.StructField) (out []string) {
+	t.Helper()
+	if doc := f.Tag.Get("doc"); doc != "" {
+		out = append(out, fmt.Sprintf(`"description":%q`, doc))
+	}
+	of := strings.Fields(f.Tag.Get("of"))
+	switch {
+	case f.Type == reflect.TypeFor[jsontext.Value]():
+		if len(of) > 0 {
+			out = append(out, fmt.Sprintf(`"type":%q`, of[0]))
+		}
+		return out
+	case f.Type.Kind() == reflect.String && len(of) > 0:
+		return append(out, `"enum":[`+strings.Join(quotedAll(of), ",")+"]")
+	}
+	out = append(out, formOf(t, f.Type)...)
+	if least, ok := f.Tag.Lookup("min"); ok {
+		out = append(out, `"minimum":`+least)
+	}
+	return out
+}
+
+// formOf returns the members of the schema of a type.
+func formOf(t *testing.T, typ reflect.Type) []string {
+	t.Helper()
+	switch typ.Kind() {
+	case reflect.Pointer:
+		return formOf(t, typ.Elem())
+	case reflect.String:
+		return []string{`"type":"string"`}
+	case reflect.Bool:
+		return []string{`"type":"boolean"`}
+	case reflect.Int, reflect.Int64:
+		return []string{`"type":"integer"`}
+	case reflect.Float64:
+		return []string{`"type":"number"`}
+	case reflect.Slice:
+		return []string{`"type":"array"`, `"items":{` + strings.Join(formOf(t, typ.Elem()), ",") + "}"}
+	case reflect.Map:
+		return []string{`"type":"object"`, `"additionalProperties":{` + strings.Join(formOf(t, typ.Elem()), ",") + "}"}
+	case reflect.Struct:
+		var properties, required []string
+		for f := range jsonFields(typ, "") {
+			name, flags, _ := strings.Cut(f.Tag.Get("json"), ",")
+			properties = append(properties, fmt.Sprintf("%q:{%s}", name, strings.Join(schemaOfField(t, f), ",")))
+			if flags == "" {
+				required = append(required, name)
+			}
+		}
+		return []string{
+			`"type":"object"`, `"properties":{` + strings.Join(properties, ",") + "}",
+			`"required":[` + strings.Join(quotedAll(required), ",") + "]", `"additionalProperties":false`,
+		}
+	}
+	t.Fatalf("the type %v has no schema", typ)
+	return nil
+}
+
 // operationMethods are the optional methods of an adapter in TypeScript.
 func operationMethods() string {
 	var b strings.Builder
@@ -191,6 +292,9 @@ func schemaWithOperations(t *testing.T, text string) string {
 	commands = slices.DeleteFunc(commands, func(v jsontext.Value) bool { return op.Named(title(v)) != nil })
 	var all []string
 	for _, v := range commands {
+		if title(v) == "open" {
+			v = jsontext.Value(openSchema(t))
+		}
 		all = append(all, string(v))
 		if title(v) == "stop" {
 			for _, o := range op.All() {

@@ -18,11 +18,11 @@ func TestNoReply(t *testing.T) {
 		return &session{Session: plug.NewSession(&plug.Program{}, conformance.Open{}), calls: map[int]*call{}}
 	}
 	x := newSession()
-	g.Expect(x.noReply(&command{ID: 1, Call: op.Call{Do: "open"}})).To(gomega.MatchError(gomega.And(
+	g.Expect(x.noReply(&openCommand{ID: 1})).To(gomega.MatchError(gomega.And(
 		gomega.ContainSubstring("no reply to call 1 (open) within 20s\n"), gomega.ContainSubstring(`write {"reply":{"id":1}} when`))))
 
 	x = newSession()
-	x.calls[2] = &call{command: &command{ID: 2, Call: op.Call{Do: "send", MessageID: "m0"}}, result: make(chan error, 1)}
+	x.calls[2] = &call{line: &command{ID: 2, Call: op.Call{Do: "send", MessageID: "m0"}}, result: make(chan error, 1)}
 	g.Expect(x.handleReply(&reply{ID: 2, Error: &replyError{Code: "refused"}})).To(gomega.BeNil())
 	g.Expect(x.noReply(&command{ID: 3, Call: op.Call{Do: "send", MessageID: "m1"}})).To(gomega.MatchError(gomega.And(
 		gomega.ContainSubstring("no reply to call 3 (send m1) within 20s; the last reply: call 2 (send m0) got the error refused\n"),

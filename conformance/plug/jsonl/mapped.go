@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -31,13 +32,17 @@ func newMapped(s *plug.Session, m *mapping.Mapping) *mapped {
 
 // mappedAbilities are the abilities that do not depend on the vocabulary of the events.
 var mappedAbilities = []string{
-	plug.CanStop, op.SetModel.Name, op.SetMode.Name, op.List.Name, plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanInstructions, plug.CanEffort,
-	plug.CanMaxRequests, plug.CanMaxCost, plug.CanExtraDirs, plug.CanSettingSources, plug.CanLimits, plug.CanTools, plug.CanHooks,
+	plug.CanStop, op.SetModel.Name, op.SetMode.Name, op.List.Name, plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanLimits, plug.CanTools, plug.CanHooks,
 }
 
 // adapt limits what a hello declares to what the vocabulary can express.
 func (p *mapped) adapt(declared *plug.Declaration) {
 	can := slices.Clone(mappedAbilities)
+	for _, o := range op.Options(reflect.TypeFor[op.Opening]()) {
+		if o.Head && o.Soft == "" {
+			can = append(can, o.Can)
+		}
+	}
 	m := p.Dialect.Mapping
 	if m.Names(event.TypeSessionReady, "provider_session_id") {
 		can = append(can, plug.CanResume)

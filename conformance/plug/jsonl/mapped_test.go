@@ -16,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
@@ -99,7 +100,7 @@ func addOwnWords() {
 
 // openReference opens the reference adapter, without permission requests.
 func openReference(dir string) adapters.Session {
-	s, err := conformance.Adapter("claude", claude.New()).Open(context.Background(), conformance.Open{SessionID: "s", Dir: dir, Mode: adapters.ModeNever})
+	s, err := conformance.Adapter("claude", claude.New()).Open(context.Background(), conformance.Open{Opening: op.Opening{SessionID: "s", Dir: dir, Mode: adapters.ModeNever}})
 	if err != nil {
 		panic(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,17 +32,23 @@ func Abilities() []string {
 	for _, o := range op.All() {
 		out = append(out, o.Name)
 	}
-	return append(out, options...)
+	return append(out, Options()...)
 }
 
-// Options returns the abilities that are no commands.
-func Options() []string { return slices.Clone(options) }
-
-var options = []string{
-	plug.CanQuestion, plug.CanResume, plug.CanFork, plug.CanAttach, plug.CanPriority,
-	plug.CanMCP, plug.CanSchema, plug.CanPolicy, plug.CanInstructions, plug.CanEffort, plug.CanMaxRequests, plug.CanMaxCost,
-	plug.CanExtraDirs, plug.CanSettingSources, plug.CanStreamToolInput, plug.CanLimits, plug.CanTools, plug.CanHooks, plug.CanComponents,
+// Options returns the abilities that are no commands: those of send and answer, and those of the
+// options of open.
+func Options() []string {
+	out := []string{plug.CanQuestion, plug.CanAttach, plug.CanPriority}
+	for _, o := range op.Options(reflect.TypeFor[openCommand]()) {
+		if can := ability(o); can != "" && op.Named(can) == nil && !slices.Contains(out, can) {
+			out = append(out, can)
+		}
+	}
+	return out
 }
+
+// ability returns what a program declares to get an option with open, or "".
+func ability(o op.Option) string { return cmp.Or(o.With, o.Can) }
 
 // Hello is the first line of a program. It declares what the program supports.
 type Hello struct {
@@ -79,44 +86,10 @@ type replyError struct {
 	Message string `json:"message"`
 }
 
-// command is a line to a program. Each command uses some of the members.
+// command is a line to a program, but for open. Each command uses some of the members.
 type command struct {
 	ID int `json:"id"`
 	op.Call
-
-	// Of open, and the model and the mode of Call:
-	SessionID   string    `json:"session_id,omitempty"`
-	Dir         string    `json:"dir,omitempty"`
-	Command     []string  `json:"command,omitempty"`
-	Args        []string  `json:"args,omitempty"`
-	Resume      string    `json:"resume,omitempty"`
-	After       *position `json:"after,omitempty"`
-	Fork        bool      `json:"fork,omitzero"`
-	At          string    `json:"at,omitempty"`
-	Unarchive   bool      `json:"unarchive,omitzero"`
-	Checkpoints bool      `json:"checkpoints,omitzero"`
-	Questions   bool      `json:"questions,omitzero"`
-
-	Instructions        string `json:"instructions,omitempty"`
-	ReplaceInstructions bool   `json:"replace_instructions,omitzero"`
-
-	Effort         string   `json:"effort,omitempty"`
-	MaxRequests    int      `json:"max_requests,omitzero"`
-	MaxCost        float64  `json:"max_cost,omitzero"`
-	ExtraDirs      []string `json:"extra_dirs,omitempty"`
-	SettingSources []string `json:"setting_sources,omitempty"`
-
-	StreamToolInput bool `json:"stream_tool_input,omitzero"`
-
-	MCP    []plug.MCPServer `json:"mcp,omitempty"`
-	Schema jsontext.Value   `json:"schema,omitzero"`
-	Policy jsontext.Value   `json:"policy,omitzero"`
-
-	Limits *plug.Limits `json:"limits,omitempty"`
-
-	Tools      []clientTool   `json:"tools,omitempty"`
-	Hooks      []clientHook   `json:"hooks,omitempty"`
-	Components jsontext.Value `json:"components,omitzero"`
 
 	// Of send:
 	Text     *string            `json:"text,omitzero"` // replaces that of Call: a message may be empty
@@ -132,6 +105,47 @@ type command struct {
 	Scope     string         `json:"scope,omitempty"`
 }
 
+// openCommand is the command open. Its schema and the table of options in PROTOCOL.md are
+// generated from the tags of its members and theirs.
+type openCommand struct {
+	ID int `json:"id"`
+
+	Do string `json:"do"`
+	op.Opening
+	After *position `doc:"Where the stream of a resumed session left off: continue to count seq and turn." json:"after,omitempty" with:"resume"`
+
+	MCP []plug.MCPServer `can:"mcp" doc:"MCP servers for the runtime to start, with name, command, args and env; one that runs already has name, type, url and headers." json:"mcp,omitempty"`
+
+	Questions bool `doc:"The MCP servers may ask the user: emit interrupt." json:"questions,omitzero" with:"mcp"`
+
+	Schema jsontext.Value `can:"schema" doc:"A JSON Schema of the final answer." json:"schema,omitzero"`
+
+	Policy jsontext.Value `can:"policy" doc:"The tool policy, in the form of adapters/backend/policy: answer the runtime's requests by it, and enforce it for calls that the runtime does not ask about." json:"policy,omitzero" of:"object"`
+
+	Limits *plug.Limits `can:"limits" doc:"How long the program waits in this session, in milliseconds. Only where a case needs it." json:"limits,omitempty"`
+
+	Tools []clientTool `can:"tools" doc:"Tools of the client, which the program offers to the runtime. A call of one is a line call." json:"tools,omitempty"`
+
+	Hooks []clientHook `can:"hooks" doc:"Hooks of the client, by the runtime's own names. A call names one by its index." json:"hooks,omitempty"`
+
+	Components jsontext.Value `can:"components" doc:"What the agent may show, in the form of adapters/backend/component. The program offers the tools for it." json:"components,omitzero"`
+}
+
+// line is a command that is written to a program and gets a reply.
+type line interface {
+	number() *int // its id
+	verb() string
+	fmt.Stringer
+}
+
+func (c *command) number() *int     { return &c.ID }
+func (c *openCommand) number() *int { return &c.ID }
+
+func (c *command) verb() string   { return c.Do }
+func (*openCommand) verb() string { return "open" }
+
+func (c *openCommand) String() string { return fmt.Sprintf("call %d (open)", c.ID) }
+
 // String names a command in messages: "call 3 (send m1)". The id of a call is easily
 // taken for an id of the runtime's protocol.
 func (c *command) String() string {
@@ -143,6 +157,6 @@ func (c *command) String() string {
 }
 
 type position struct {
-	Seq  int64 `json:"seq"`
-	Turn int   `json:"turn"`
+	Seq  int64 `json:"seq"  min:"0"`
+	Turn int   `json:"turn" min:"0"`
 }

@@ -65,7 +65,7 @@ type session struct {
 
 // call is a command that has no reply yet.
 type call struct {
-	*command
+	line
 	result chan error
 	reply  *reply // set before a nil result
 }
@@ -274,29 +274,29 @@ func (x *session) handleReply(r *reply) *plug.Error {
 		c.result <- &plug.RefusalError{Code: r.Error.Code, Text: r.Error.Message, Err: plug.RefusalErrors[r.Error.Code]}
 		return nil
 	}
-	x.Closing = x.Closing || c.Do == "close" || c.Do == "archive"
+	x.Closing = x.Closing || c.verb() == "close" || c.verb() == "archive"
 	c.reply = r
 	c.result <- nil
 	return nil
 }
 
 // send writes a command and waits for the reply.
-func (x *session) send(ctx context.Context, c *command) error {
+func (x *session) send(ctx context.Context, c line) error {
 	_, err := x.request(ctx, c)
 	return err
 }
 
 // request writes a command and returns the reply.
-func (x *session) request(ctx context.Context, c *command) (*reply, error) {
-	pending := &call{command: c, result: make(chan error, 1)}
+func (x *session) request(ctx context.Context, c line) (*reply, error) {
+	pending := &call{line: c, result: make(chan error, 1)}
 	x.Mu.Lock()
 	if x.calls == nil {
 		x.Mu.Unlock()
 		return nil, cmp.Or(x.ProtocolError(), adapters.ErrClosed)
 	}
 	x.lastID++
-	c.ID = x.lastID
-	x.calls[c.ID] = pending
+	*c.number() = x.lastID
+	x.calls[x.lastID] = pending
 	x.Mu.Unlock()
 	x.write(c)
 	t := time.NewTimer(x.replyLimit())
@@ -315,19 +315,19 @@ func (x *session) replyLimit() time.Duration { return cmp.Or(x.Program.ReplyLimi
 
 // noReply fails the session because a call got no reply. The message names the call
 // before it: if the runtime refused something, it is seldom the call that hangs.
-func (x *session) noReply(c *command) error {
+func (x *session) noReply(c line) error {
 	limit := x.replyLimit()
 	x.Mu.Lock()
 	replied := x.replied
 	x.Mu.Unlock()
-	if c.Do == "open" || replied == "" {
+	if c.verb() == "open" || replied == "" {
 		return x.Fail(plug.Errorf("no reply to %s within %v", c, limit).Advise(fmt.Sprintf(
 			`write {"reply":{"id":%d}} when it is done, or {"reply":{"id":%d,"error":{"code":"unsupported","message":"…"}}}; `+
-				"go on reading while a turn runs, because commands come then too", c.ID, c.ID)))
+				"go on reading while a turn runs, because commands come then too", *c.number(), *c.number())))
 	}
 	return x.Fail(plug.Errorf("no reply to %s within %v; the last reply: %s", c, limit, replied).Advise(fmt.Sprintf(
 		"find what the program waits for before it replies to the line {\"id\":%d,\"do\":%q, …} of this protocol, which is no line of the runtime; "+
-			"a call whose request the runtime refuses, or does not answer in time, gets an error as its reply", c.ID, c.Do)))
+			"a call whose request the runtime refuses, or does not answer in time, gets an error as its reply", *c.number(), c.verb())))
 }
 
 // write writes a line to the program. It does not block if the program does not read.

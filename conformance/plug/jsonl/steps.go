@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -46,12 +47,20 @@ func (x *session) Supports(what string) bool {
 	case what == "open.mode":
 		// A small program that emits some events only, and cannot answer, may have one mode.
 		return x.hello.Events == nil || x.hello.Require(plug.CanAnswer) == nil
-	case typ == event.TypeToolInput && x.hello.Require(plug.CanStreamToolInput) != nil:
+	case x.softUndeclared(typ):
 		return false
 	case !slices.Contains(event.Types(), typ):
 		return true // a member of the envelope, or of a command: this protocol has all of them
 	}
 	return x.hello.Emits(typ)
+}
+
+// softUndeclared reports whether only a soft option asks for events of the type, and the program
+// does not declare it.
+func (x *session) softUndeclared(typ event.Type) bool {
+	return slices.ContainsFunc(op.Options(reflect.TypeFor[op.Opening]()), func(o op.Option) bool {
+		return event.Type(o.Soft) == typ && x.hello.Require(o.Can) != nil
+	})
 }
 
 // TakesLimits implements conformance.LimitTaker.

@@ -63,41 +63,13 @@ func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 
 // open sends the command open, if the program declared all that it needs.
 func (x *session) open(ctx context.Context, o conformance.Open) error {
-	for _, need := range []struct {
-		wanted  bool
-		ability string
-	}{
-		{o.Resume != "" && !o.Fork, plug.CanResume},
-		{o.Fork, plug.CanFork},
-		{o.Unarchive, op.Archive.Name},
-		{o.Checkpoints, op.Rewind.Name},
-		{o.Instructions != "", plug.CanInstructions},
-		{o.Effort != "", plug.CanEffort},
-		{o.MaxRequests > 0, plug.CanMaxRequests},
-		{o.MaxCost > 0, plug.CanMaxCost},
-		{len(o.ExtraDirs) > 0, plug.CanExtraDirs},
-		{len(o.SettingSources) > 0, plug.CanSettingSources},
-		{len(o.MCP) > 0, plug.CanMCP},
-		{o.Schema != nil, plug.CanSchema},
-		{o.Policy != nil, plug.CanPolicy},
-		{len(o.Tools) > 0, plug.CanTools},
-		{len(o.Hooks) > 0, plug.CanHooks},
-		{o.Components != nil, plug.CanComponents},
-	} {
-		if need.wanted {
-			if err := x.hello.Require(need.ability); err != nil {
-				return err
-			}
+	op.DropSoft(&o, x.hello.Can)
+	for _, w := range op.Wants(o) {
+		if err := x.hello.Require(ability(w)); err != nil {
+			return err
 		}
 	}
-	c := command{
-		Call: op.Call{Do: "open", Model: o.Model, Mode: o.Mode}, SessionID: o.SessionID, Dir: o.Dir, Command: o.Command, Args: o.Args,
-		Resume: o.Resume, Fork: o.Fork, At: o.At, Unarchive: o.Unarchive, Checkpoints: o.Checkpoints, Questions: o.Questions,
-		Instructions: o.Instructions, ReplaceInstructions: o.ReplaceInstructions,
-		Effort: o.Effort, MaxRequests: o.MaxRequests, MaxCost: o.MaxCost, ExtraDirs: o.ExtraDirs, SettingSources: o.SettingSources,
-		StreamToolInput: o.StreamToolInput && x.hello.Require(plug.CanStreamToolInput) == nil,
-		MCP:             plug.MCPServers(o), Schema: o.Schema, Policy: o.Policy,
-	}
+	c := openCommand{Do: "open", Opening: o.Opening, Questions: o.Questions, MCP: plug.MCPServers(o), Schema: o.Schema, Policy: o.Policy}
 	x.offer(&c, o)
 	if o.After != (event.Position{}) {
 		c.After = &position{o.After.Seq, o.After.Turn}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/sse"
@@ -142,7 +143,7 @@ func TestStartErrorsSayWhatToDo(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
 			c.s.Of = "claude"
-			_, err := c.s.Open(t.Context(), conformance.Open{SessionID: "s1", Dir: t.TempDir()})
+			_, err := c.s.Open(t.Context(), conformance.Open{Opening: op.Opening{SessionID: "s1", Dir: t.TempDir()}})
 			g.Expect(err).To(MatchError(conformance.ErrProtocol))
 			for _, s := range c.says {
 				g.Expect(err).To(MatchError(ContainSubstring(s)))
@@ -181,8 +182,8 @@ func TestOptionsWithoutARouteAreUnsupported(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]conformance.Open{
 		"asking without a route for answers": {Ask: true},
-		"a mode without a word":              {Mode: adapters.ModeReadOnly},
-		"a fork":                             {Fork: true, Resume: "x"},
+		"a mode without a word":              {Opening: op.Opening{Mode: adapters.ModeReadOnly}},
+		"a fork":                             {Opening: op.Opening{Fork: true, Resume: "x"}},
 		"servers of its own":                 {MCP: []adapters.MCPServer{{Name: "m"}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
@@ -17,7 +18,7 @@ import (
 func TestNamesOfSessions(t *testing.T) {
 	for provider, want := range map[string]string{"turnspec-17-s1": "s1", "thread-5": "thread-5"} {
 		g := NewWithT(t)
-		x := &session{Session: plug.NewSession(&plug.Program{Of: "chat"}, conformance.Open{SessionID: "s1"}), id: "turnspec-17-s1"}
+		x := &session{Session: plug.NewSession(&plug.Program{Of: "chat"}, conformance.Open{Opening: op.Opening{SessionID: "s1"}}), id: "turnspec-17-s1"}
 		data := jsontext.Value(`{"session_id":"turnspec-17-s1","runtime":"chat","provider_session_id":"` + provider + `"}`)
 		g.Expect(x.addWhole(plug.Envelope{Type: event.TypeSessionReady, Seq: 1, SessionID: "turnspec-17-s1", Data: data})).To(Succeed())
 		e := <-x.Events()

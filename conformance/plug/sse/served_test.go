@@ -14,6 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/eventlog/sqlite"
 	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/backend"
@@ -63,7 +64,8 @@ type underTest struct{ adapters.Adapter }
 // Open implements adapters.Adapter.
 func (u underTest) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	return backend.Adapter(u.Capabilities().Runtime, handsOver{u.Adapter, o.Media}).Open(ctx, conformance.Open{
-		SessionID: o.SessionID, Dir: o.Dir, Mode: o.Mode, Resume: o.Resume, After: o.After, MCP: o.MCP, Limits: o.Limits,
+		Opening: op.Opening{SessionID: o.SessionID, Dir: o.Dir, Mode: o.Mode, Resume: o.Resume},
+		After:   o.After, MCP: o.MCP, Limits: o.Limits,
 	})
 }
 

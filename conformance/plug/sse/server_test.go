@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/plug"
@@ -165,7 +166,8 @@ func (s *sidecarServer) open(w http.ResponseWriter, r *http.Request) {
 		subject = backend.Adapter("codex", codex.New())
 	}
 	sess, err := subject.Open(context.WithoutCancel(r.Context()), conformance.Open{
-		SessionID: b.SessionID, Dir: b.Params.WorkingDir, Mode: modes[b.Params.PermissionMode], Resume: b.Provider, After: b.After, MCP: b.Params.MCPServers, Limits: b.limits(),
+		Opening: op.Opening{SessionID: b.SessionID, Dir: b.Params.WorkingDir, Mode: modes[b.Params.PermissionMode], Resume: b.Provider},
+		After:   b.After, MCP: b.Params.MCPServers, Limits: b.limits(),
 	})
 	if err != nil {
 		s.refuse(w, err)

@@ -45,7 +45,7 @@ export interface Adapter {
   /** The runtime that the adapter wraps. */
   runtime: Runtime;
   /** Abilities that are not commands. */
-  can?: ("question" | "resume" | "fork" | "attach" | "priority" | "mcp" | "schema" | "policy" | "instructions" | "effort" | "max_requests" | "max_cost" | "extra_dirs" | "setting_sources" | "stream_tool_input" | "limits" | "tools" | "hooks" | "components")[];
+  can?: ("question" | "attach" | "priority" | "resume" | "fork" | "instructions" | "effort" | "max_requests" | "max_cost" | "extra_dirs" | "setting_sources" | "stream_tool_input" | "mcp" | "schema" | "policy" | "limits" | "tools" | "hooks" | "components")[];
   /** The types of events that the adapter emits; all if it is missing. */
   events?: (keyof Events)[];
   /** Members that its events lack, such as `tool_start.file_path` or `subagent_id`. */

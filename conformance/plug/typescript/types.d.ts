@@ -364,48 +364,46 @@ export interface OpenCommand {
   session_id: string;
   /** The working directory of the runtime. */
   dir: string;
-  /** The stand-in's program. Who finds the runtime by PATH or a variable need not look at it. */
+  /** The program to start in place of the runtime's usual one. Who finds the runtime by PATH or a variable need not look at it. */
   command: string[];
-  /** Further arguments for the runtime. */
+  /** Further arguments for the runtime, after the adapter's own. */
   args?: string[];
-  /** The model; absent: the runtime's default. */
-  model?: string;
-  /** What the runtime is to ask before it does it. */
+  /** What the runtime must ask for before it does it. */
   mode: string;
-  /** The provider_session_id to go on with. */
+  /** The runtime's name of a model; absent: its default. */
+  model?: string;
+  /** The provider_session_id of the session to continue. */
   resume?: string;
-  /** Where the stream left off before a resume: seq and turn count on. */
-  after?: {
-    seq: number;
-    turn: number;
-  };
   /** With resume: a new session with that history. */
   fork?: boolean;
   /** With fork: the provider_turn_id of the last turn that it takes over. */
   at?: string;
-  /** With resume: the session was put away. */
+  /** With resume: the session is archived; unarchive it first. */
   unarchive?: boolean;
-  /** Copies of files are to be kept, so that rewind can put them back. */
+  /** Keep copies of the files that the agent changes, so that rewind can restore them. */
   checkpoints?: boolean;
-  /** For the model, after the runtime's own instructions. */
+  /** A text for the model, with each of its replies, after the runtime's own instructions. */
   instructions?: string;
-  /** With instructions: they replace the runtime's own. */
+  /** With instructions: they replace the runtime's own. A program whose runtime cannot do that refuses open with unsupported. */
   replace_instructions?: boolean;
-  /** How much the model reasons, by a level of the runtime's. */
+  /** How much the model reasons, by a level of the runtime's, such as high; absent: its default. */
   effort?: string;
-  /** How often a turn may ask the model. */
+  /** How often a turn may ask the model. A turn that would ask once more ends in an error, limit. */
   max_requests?: number;
-  /** What the session may cost, in US dollars. */
+  /** What the session may cost, in US dollars. After that each turn ends in an error, limit. */
   max_cost?: number;
-  /** Folders beside dir in which tools may work as in dir. */
+  /** Folders beside dir in which tools may work as in dir: absolute paths. */
   extra_dirs?: string[];
-  /** The files of settings that the runtime reads: user, project, local; absent: those that it reads by default. */
+  /** The files of settings that the runtime reads: user, project, local, or some of them; absent: those that it reads by default, and an empty list: none. */
   setting_sources?: string[];
-  /** Emit the inputs of tools in pieces, tool_input, as the model writes them. */
+  /** Emit the inputs of tools in pieces, tool_input, as the model writes them, before the tool_start. */
   stream_tool_input?: boolean;
-  /** MCP servers may ask the user. */
-  questions?: boolean;
-  /** MCP servers that the runtime starts or, with a url, that run already. */
+  /** Where the stream of a resumed session left off: continue to count seq and turn. */
+  after?: {
+    seq: number;
+    turn: number;
+  };
+  /** MCP servers for the runtime to start, with name, command, args and env; one that runs already has name, type, url and headers. */
   mcp?: ({
     name: string;
     command?: string;
@@ -418,11 +416,13 @@ export interface OpenCommand {
     /** Sent with each request to it. */
     headers?: Record<string, string>;
   })[];
-  /** A JSON schema of the final answer. */
+  /** The MCP servers may ask the user: emit interrupt. */
+  questions?: boolean;
+  /** A JSON Schema of the final answer. */
   schema?: unknown;
-  /** The tool policy that the program holds, in the form of adapters/backend/policy. */
+  /** The tool policy, in the form of adapters/backend/policy: answer the runtime's requests by it, and enforce it for calls that the runtime does not ask about. */
   policy?: Record<string, unknown>;
-  /** How long the program waits in this session, in milliseconds. Only with the ability limits, and only where a case needs it. */
+  /** How long the program waits in this session, in milliseconds. Only where a case needs it. */
   limits?: {
     /** Until the runtime is ready: after it the open fails with code timeout. */
     start_ms: number;

@@ -32,7 +32,7 @@ var Runtime = &drive.Runtime{
 	New:      newChat,
 	Connect:  connect,
 	Launcher: proc.LauncherFunc(launch),
-	Options:  []string{"effort", "max requests"},
+	Options:  []string{"instructions", "replacing instructions", "effort", "max requests"},
 }
 
 // baseURL is the variable that names the server, as in OpenAI's own clients.

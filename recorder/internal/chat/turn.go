@@ -147,7 +147,7 @@ func (c *client) post() error {
 	if effort := c.d.Scenario.Opening.Effort; effort != "" {
 		members = append(members, "reasoning_effort", quote(effort))
 	}
-	if text := c.d.Scenario.Instructions; text != "" {
+	if text := c.d.Scenario.Opening.Instructions; text != "" {
 		system := object("role", quote("system"), "content", quote(text))
 		members[3] = array(append([]jsontext.Value{system}, c.history...))
 	}

@@ -24,7 +24,7 @@ var Runtime = &drive.Runtime{
 	ReadSchema: readSchema,
 	VersionIn:  regexp.MustCompile(`"claude_code_version"\s*:\s*"([0-9][0-9A-Za-z.-]*)"`),
 	SessionIn:  regexp.MustCompile(`"session_id"\s*:`),
-	Options:    []string{"effort", "max requests", "max cost", "extra dirs", "setting sources"},
+	Options:    []string{"instructions", "replacing instructions", "effort", "max requests", "max cost", "extra dirs", "setting sources"},
 	Aliases:    []string{"claudeAgent"},
 }
 
@@ -94,7 +94,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	if model := c.d.Scenario.OpenModel("claude"); model != "" {
 		args = append(args, "--model", model)
 	}
-	if text := c.d.Scenario.Instructions; text != "" && c.d.Scenario.ReplacesInstructions {
+	if text := c.d.Scenario.Opening.Instructions; text != "" && c.d.Scenario.Opening.ReplaceInstructions {
 		args = append(args, "--system-prompt", text)
 	} else if text != "" {
 		args = append(args, "--append-system-prompt", text)

@@ -27,7 +27,7 @@ var Runtime = &drive.Runtime{
 	Connect:    Connect,
 	ReadSchema: readSchema,
 	VersionIn:  regexp.MustCompile(`"(?:cliVersion"\s*:\s*"|userAgent"\s*:\s*"[^"/]*/)([0-9][0-9A-Za-z.-]*)`),
-	Options:    []string{"effort", "extra dirs"},
+	Options:    []string{"instructions", "replacing instructions", "effort", "extra dirs"},
 	Aliases:    []string{"codex"},
 }
 

@@ -96,7 +96,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 		return err
 	}
 	params := threadParams{Cwd: c.d.Work, ApprovalPolicy: c.cfg.policy, Sandbox: c.cfg.sandbox, Model: c.d.Scenario.OpenModel("codex")}
-	if text := c.d.Scenario.Instructions; c.d.Scenario.ReplacesInstructions {
+	if text := c.d.Scenario.Opening.Instructions; c.d.Scenario.Opening.ReplaceInstructions {
 		params.Base = text
 	} else {
 		params.Developer = text

@@ -23,7 +23,7 @@ var Runtime = &drive.Runtime{
 	New:            newCodexExec,
 	Connect:        codex.Connect,
 	ProcessPerTurn: true,
-	Options:        []string{"effort"},
+	Options:        []string{"instructions", "replacing instructions", "effort"},
 }
 
 const name = "codexexec"
@@ -90,7 +90,7 @@ func (c *client) start(s fixtures.Step) error {
 	if model := c.d.Scenario.OpenModel(name); model != "" {
 		args = append(args, "--model", model)
 	}
-	if text := c.d.Scenario.Instructions; text != "" {
+	if text := c.d.Scenario.Opening.Instructions; text != "" {
 		set, err := c.instructions(text)
 		if err != nil {
 			return err
@@ -121,7 +121,7 @@ func (c *client) start(s fixtures.Step) error {
 // instructions is the setting that gives the model instructions: in addition to the runtime's
 // own, or in a file in their place.
 func (c *client) instructions(text string) (string, error) {
-	if !c.d.Scenario.ReplacesInstructions {
+	if !c.d.Scenario.Opening.ReplaceInstructions {
 		return "developer_instructions=" + string(wire.Quote(text)), nil
 	}
 	file, err := c.writeFile("instructions.md", []byte(text))

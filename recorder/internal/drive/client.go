@@ -37,8 +37,8 @@ type Runtime struct {
 	// ReadSchema reads what the vendor publishes about the wire. It may write
 	// into the folder tmp. nil: the vendor publishes nothing.
 	ReadSchema func(ctx context.Context, rt runtimes.Runtime, tmp string) (*schema.Schema, error)
-	// Options are the keys of fixtures.SessionOptions that the client passes on. A scenario
-	// that chooses another cannot be recorded.
+	// Options are the keys of the options that the client passes on; see op.Option. A scenario
+	// that needs another cannot be recorded.
 	Options []string
 	// Relay returns a launcher whose processes read and write lines, from one that starts the
 	// program; nil: the program itself does.

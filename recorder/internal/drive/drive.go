@@ -116,9 +116,9 @@ func withDriver(ctx context.Context, o Options, do func(*Driver) error) error {
 		called: map[string]bool{}, written: map[string]bool{}, progress: map[string]bool{},
 	}
 	var err error
-	for _, key := range d.Scenario.Opening.Chosen() {
-		if !slices.Contains(o.Runtime.Options, key) {
-			return Unsupported(o.Runtime.Wire.Name).Error("opens a session with " + key)
+	for _, x := range d.Scenario.Options() {
+		if !slices.Contains(o.Runtime.Options, x.Key) {
+			return Unsupported(o.Runtime.Wire.Name).Error("opens a session with " + x.Key)
 		}
 	}
 	if d.client, err = o.Runtime.New(d); err != nil {

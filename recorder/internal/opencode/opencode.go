@@ -34,7 +34,7 @@ var Runtime = &drive.Runtime{
 	Connect:   Connect,
 	Relay:     httplines.Server{Ready: regexp.MustCompile(`^opencode server listening on (http://\S+)`)}.Launcher,
 	SessionIn: regexp.MustCompile(`"sessionID"\s*:\s*"ses_`),
-	Options:   []string{"effort"},
+	Options:   []string{"instructions", "effort"},
 	Deadline:  3 * time.Minute, // it repeats a request that fails five times, for a minute and a half
 }
 
@@ -249,7 +249,7 @@ func (c *client) Send(_ context.Context, s fixtures.Step) error {
 	if effort := c.d.Scenario.Opening.Effort; effort != "" {
 		body["variant"] = effort
 	}
-	if text := c.d.Scenario.Instructions; text != "" {
+	if text := c.d.Scenario.Opening.Instructions; text != "" {
 		body["system"] = text
 	}
 	if c.d.Scenario.Schema != nil {

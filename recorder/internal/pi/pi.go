@@ -30,7 +30,7 @@ var Runtime = &drive.Runtime{
 	New:       newPi,
 	Connect:   connect,
 	SessionIn: regexp.MustCompile(`"assistantMessageEvent"\s*:`),
-	Options:   []string{"effort"},
+	Options:   []string{"instructions", "replacing instructions", "effort"},
 }
 
 // client drives one run.
@@ -115,7 +115,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	if model := c.d.Scenario.OpenModel("pi"); model != "" {
 		args = append(args, "--model", model)
 	}
-	if text := c.d.Scenario.Instructions; text != "" && c.d.Scenario.ReplacesInstructions {
+	if text := c.d.Scenario.Opening.Instructions; text != "" && c.d.Scenario.Opening.ReplaceInstructions {
 		args = append(args, "--system-prompt", text)
 	} else if text != "" {
 		args = append(args, "--append-system-prompt", text)

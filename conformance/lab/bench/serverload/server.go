@@ -24,6 +24,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/eventlog/window"
 	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance/lab/bench/internal/load"
 )
 
@@ -69,7 +70,7 @@ func serve(c Config, logs map[string]Open) error {
 	mux.HandleFunc("GET /bench/delays", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, p.take()) })
 	mux.HandleFunc("GET /bench/usage", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, usageNow()) })
 	mux.HandleFunc("POST /bench/plain/{id}", func(w http.ResponseWriter, r *http.Request) {
-		session, err := plain.adapter(p).Open(r.Context(), adapters.Options{SessionID: r.PathValue("id")})
+		session, err := plain.adapter(p).Open(r.Context(), adapters.Options{Opening: op.Opening{SessionID: r.PathValue("id")}})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -9,7 +9,7 @@ class PlugError(Exception):
     code: str
     def __init__(self, code: str, message: Optional[str] = None) -> None: ...
 
-_Ability = Literal["question", "resume", "fork", "attach", "priority", "mcp", "schema", "policy", "instructions", "effort", "max_requests", "max_cost", "extra_dirs", "setting_sources", "stream_tool_input", "limits", "tools", "hooks", "components"]
+_Ability = Literal["question", "attach", "priority", "resume", "fork", "instructions", "effort", "max_requests", "max_cost", "extra_dirs", "setting_sources", "stream_tool_input", "mcp", "schema", "policy", "limits", "tools", "hooks", "components"]
 
 class Plug:
     """An adapter as a subject. A subclass has a method for each command that it supports: open, send, close, and those whose

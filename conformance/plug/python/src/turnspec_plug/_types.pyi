@@ -289,7 +289,7 @@ class UserMessage(TypedDict, total=False):
 Via = Literal["turn", "merge", "steer"]
 
 class OpenCommandAfter(TypedDict, total=False):
-    """Where the stream left off before a resume: seq and turn count on."""
+    """Where the stream of a resumed session left off: continue to count seq and turn."""
     seq: Required[int]
     turn: Required[int]
 
@@ -303,7 +303,7 @@ class OpenCommandMcp(TypedDict, total=False):
     headers: Dict[str, str]
 
 class OpenCommandLimits(TypedDict, total=False):
-    """How long the program waits in this session, in milliseconds. Only with the ability limits, and only where a case needs it."""
+    """How long the program waits in this session, in milliseconds. Only where a case needs it."""
     start_ms: Required[int]
     stop_ms: Required[int]
     stall_ms: Required[int]
@@ -325,10 +325,9 @@ class OpenCommand(TypedDict, total=False):
     dir: Required[str]
     command: Required[List[str]]
     args: List[str]
-    model: str
     mode: Required[str]
+    model: str
     resume: str
-    after: OpenCommandAfter
     fork: bool
     at: str
     unarchive: bool
@@ -341,8 +340,9 @@ class OpenCommand(TypedDict, total=False):
     extra_dirs: List[str]
     setting_sources: List[str]
     stream_tool_input: bool
-    questions: bool
+    after: OpenCommandAfter
     mcp: List[OpenCommandMcp]
+    questions: bool
     schema: Any
     policy: Dict[str, Any]
     limits: OpenCommandLimits

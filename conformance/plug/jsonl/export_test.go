@@ -1,0 +1,6 @@
+package jsonl
+
+import "reflect"
+
+// OpenCommand is the type of the command open.
+var OpenCommand = reflect.TypeFor[openCommand]()
