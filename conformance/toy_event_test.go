@@ -15,6 +15,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
+	"github.com/turnspec/turnspec/conformance/backend/chats"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
 	"github.com/turnspec/turnspec/conformance/report"
@@ -135,6 +137,7 @@ func TestToyEvent(t *testing.T) {
 			d, _ := dialects.Of(name)
 			m, err := mapping.Builtin(name)
 			g.Expect(err).NotTo(HaveOccurred())
+			m = backend.Strict(m)
 			g.Expect(m.Types()).To(ContainElements(toyFact, toyStep))
 			g.Expect(m.Names(toyFact, "text")).To(BeTrue())
 			g.Expect(m.Names(toyFact, "other")).To(BeFalse())
@@ -183,7 +186,7 @@ func TestToyEvent(t *testing.T) {
 		doc := report.New(&conformance.Report{Results: []conformance.Result{{
 			Check: check, Case: "toy/1/text/plain", Verdict: conformance.Fail, Trial: &conformance.Trial{Run: run},
 			Problems: []conformance.Problem{{Text: "x"}},
-		}}}, report.About{})
+		}}}, report.About{DrawChat: chats.Bubbles})
 		g.Expect(doc.Plays).To(HaveLen(1))
 		var shown []string
 		for _, b := range doc.Plays[0].Chat {

@@ -10,10 +10,8 @@ plug({
   runtime: "claude",
   events: ["session_ready", "turn_start", "delta", "error", "done", "session_end"],
   without: [
-    "session_ready.runtime_version",
-    "session_ready.model",
-    "session_ready.cwd",
-    "session_ready.mode",
+    "session_ready.runtime_version", "session_ready.model",
+    "session_ready.cwd", "session_ready.mode",
   ],
   async open({ session_id, dir, model }, emit) {
     adapter.on("begin", () => {
