@@ -138,19 +138,19 @@ func (d *Document) wider(flag string) string {
 	if !ok {
 		return ""
 	}
-	out := "; all: " + run + " run " + flag
+	words := []string{"; all: " + run + " run " + flag}
 	if cases := d.Selection.Cases; len(cases) <= maxChosen {
 		for _, glob := range cases {
 			if strings.ContainsAny(glob, "*?[") {
 				glob = singleQuoted(glob)
 			}
-			out += " --case " + glob
+			words = append(words, "--case "+glob)
 		}
 	}
 	if ids := d.Selection.Checks; len(ids) <= maxChosen && d.Selection.Level == "" {
 		for _, id := range ids {
-			out += " --check " + id
+			words = append(words, "--check "+id)
 		}
 	}
-	return out + rest
+	return strings.Join(words, " ") + rest
 }

@@ -198,7 +198,7 @@ func changeValues(events []conformance.Event, f Fact, how Change, values Values,
 			changed = true
 		}
 	}
-	random := rand.New(rand.NewPCG(seed, uint64(len(all)))) //nolint:gosec // the choice is to be the same again
+	random := rand.New(rand.NewPCG(seed, uint64(len(all)))) // the same choice each time
 	for i, p := range all {
 		switch {
 		case how == LeftOut:
