@@ -198,7 +198,7 @@ export interface Result {
 /** Scope is what the tokens of a usage count: request, one reply of the model; turn, the turn so far; session, the session so far. Tokens of the scope request add up; of the others the last event counts: the tokens of a session are the last usage of the scope session, or the sum of the last usages of its turns. */
 export type Scope = "request" | "turn" | "session";
 
-/** SessionEnd is the last event of a session. ExitCode is the exit code of the process, if it is known. If a signal ended the process, it is missing, -1, 128 and the signal's number, or that number negated. */
+/** SessionEnd is the last event of a session. Reason is "closed" if the client closed the session, and otherwise says in free words why it ended. ExitCode is the exit code of the process, if it is known. If a signal ended the process, it is missing, -1, 128 and the signal's number, or that number negated. */
 export interface SessionEnd {
   reason: string;
   exit_code?: number;

@@ -162,7 +162,7 @@ class Result(TypedDict, total=False):
 Scope = Literal["request", "turn", "session"]
 
 class SessionEnd(TypedDict, total=False):
-    """SessionEnd is the last event of a session. ExitCode is the exit code of the process, if it is known. If a signal ended the process, it is missing, -1, 128 and the signal's number, or that number negated."""
+    """SessionEnd is the last event of a session. Reason is "closed" if the client closed the session, and otherwise says in free words why it ended. ExitCode is the exit code of the process, if it is known. If a signal ended the process, it is missing, -1, 128 and the signal's number, or that number negated."""
     reason: Required[str]
     exit_code: int
 
