@@ -23,7 +23,16 @@ let child;
 process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 
-child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+// A file descriptor that an option names, as /dev/fd/3, is for the program.
+const stdio = ["inherit", "inherit", "inherit"];
+for (const word of process.argv) {
+  const fd = Number(/^\/dev\/fd\/(\d+)$/.exec(word)?.[1]);
+  if (fd > 2) {
+    while (stdio.length < fd) stdio.push("ignore");
+    stdio[fd] = fd;
+  }
+}
+child = spawn(program, process.argv.slice(2), { stdio });
 child.on("error", (err) => {
   console.error(`turnspec: ${err.message}`);
   process.exit(2);
