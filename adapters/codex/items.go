@@ -330,7 +330,7 @@ func (t *translator) handleUserMessage(th *thread, sc *ledger.Scope, it *item, c
 		d.MessageID = id
 	}
 	var texts []string
-	sent := len(d.Attachments) > 0 // the client has told more of them than the runtime repeats
+	sent := len(d.Attachments) > 0 // with names, which the runtime does not repeat
 	for _, in := range decodeRaw[list[input]](it.Content) {
 		switch {
 		case in.Type == "text":

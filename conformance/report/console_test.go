@@ -213,7 +213,7 @@ func TestConsoleWrapsTheCounts(t *testing.T) {
 	g.Expect(report.WrapCounts("1 cases: 1 check, 1 pass")).To(gomega.Equal("1 cases: 1 check, 1 pass"))
 }
 
-// TestConsoleNamesTheHTMLReport checks that a run that wrote a report is not told how to.
+// TestConsoleNamesTheHTMLReport checks that a run that wrote a report gets no hint to write one.
 func TestConsoleNamesTheHTMLReport(t *testing.T) {
 	g := gomega.NewWithT(t)
 	d := report.New(sample(), report.About{})

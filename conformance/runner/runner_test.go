@@ -217,7 +217,7 @@ func TestObservers(t *testing.T) {
 	}
 }
 
-// inRealTime is a subject in a process of its own.
+// inRealTime is a subject in a separate process.
 type inRealTime struct{ conformance.Subject }
 
 func (inRealTime) External() {}

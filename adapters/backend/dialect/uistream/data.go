@@ -129,7 +129,7 @@ func (u *turn) aside(e event.Event) []Chunk {
 		}
 		return []Chunk{data("compaction", fmt.Sprintf("compaction-%d", u.compactions), e, d)}
 	case event.Checkpoint:
-		return []Chunk{data("checkpoint", "", e, d)} // each is a fact of its own
+		return []Chunk{data("checkpoint", "", e, d)} // each is a separate fact
 	}
 	c := Chunk{Type: "data-" + strings.ReplaceAll(string(e.Type()), "_", "-"), ID: e.Data.EventKey(), Data: withAgent(e)}
 	c.Transient = event.RowOf(e.Type()).Transient
