@@ -192,7 +192,7 @@ func Parse(options any, key, text string) (bool, error) {
 	return false, nil
 }
 
-// pathWord stands in Option.Of for paths.
+// pathWord is the word in Option.Of that allows any path.
 const pathWord = "PATH"
 
 // Form returns the form of the option's value in the head of a scenario.

@@ -30,7 +30,7 @@ out, has a value that it has elsewhere, or the one before, is given twice, or to
 neighbour. Each line counts the pairs of a case and a change, and those in which a check
 fails; the weakest facts come first. Checks of the golden tier do not count.
 
-The newest version of each runtime is played; all of them take a quarter of an hour.`,
+The newest version of each runtime is played; all cases take minutes.`,
 		Example: `  turnspec facts tool_result.exit_code
   turnspec facts --sweep --case 'codex/*/tool'
   turnspec facts --sweep --every 10
@@ -113,20 +113,17 @@ func runSweep(cmd *cobra.Command, corpus fixtures.Corpus, ids, names []string) (
 	defer beat.stop()
 	step, wipe := progress(cmd.ErrOrStderr())
 	defer wipe()
+	if step == nil {
+		step = beat.step
+	}
 	subjects := map[string]conformance.Subject{}
 	for _, s := range builtin() {
 		subjects[s.Runtime()] = s
 	}
 	s := facts.Sweep{
 		Checks: checks.All(), Cases: ids, Facts: names, Workers: 2,
-		Play: func(id string) (*conformance.Run, error) { return facts.Play(corpus, subjects, id) },
-		Progress: func(done, total int) {
-			if step != nil {
-				step(done, total, ids[done-1])
-				return
-			}
-			beat.step(done, total, ids[done-1])
-		},
+		Play:     func(id string) (*conformance.Run, error) { return facts.Play(corpus, subjects, id) },
+		Progress: step,
 	}
 	return s.Run(cmd.Context())
 }

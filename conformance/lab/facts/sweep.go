@@ -20,7 +20,7 @@ type Sweep struct {
 	Facts   []string                                  // the names of the facts to change; none: all
 	Workers int
 	// Progress is called after each case, by one goroutine at a time.
-	Progress func(done, total int)
+	Progress func(done, total int, id string)
 }
 
 // Strength is how often the checks fail if a fact is untrue.
@@ -46,87 +46,116 @@ func (s *Strength) Share() float64 {
 	return float64(s.Caught) / float64(s.Tried)
 }
 
-// Run plays the cases and returns the facts that some case has, the weakest first.
+// pair is a fact and a change of it.
+type pair struct {
+	fact string
+	how  Change
+}
+
+// tried counts the cases in which a pair was tried.
+type tried struct {
+	cases  int
+	missed []string // those in which no check failed
+}
+
+// Run plays the cases and returns the facts that some case has, the weakest first. It plays
+// each case twice, because all runs together take gigabytes.
 func (s *Sweep) Run(ctx context.Context) ([]Strength, error) {
 	all := All(s.Checks)
 	if len(s.Facts) > 0 {
 		all = slices.DeleteFunc(all, func(f Fact) bool { return !slices.Contains(s.Facts, f.Name) })
 	}
-	must := slices.DeleteFunc(slices.Clone(s.Checks), func(c *conformance.Check) bool { return c.Severity != conformance.Must })
-	values := Values{}
-	runs := make([]*conformance.Run, len(s.Cases))
-	for i, id := range s.Cases {
+	values, err := s.values(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	counts, done := map[pair]*tried{}, 0
+	err = worker.Each(ctx, s.Workers, len(s.Cases), func(i int) error {
+		id := s.Cases[i]
 		run, err := s.Play(id)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if runs[i] = run; run != nil {
-			values.Add(run, all)
-		}
-	}
-	type count struct {
-		tried  int
-		missed []string
-	}
-	counts := map[string]map[Change]*count{}
-	var mu sync.Mutex
-	done := 0
-	err := worker.Each(ctx, s.Workers, len(runs), func(i int) error {
-		run := runs[i]
-		if run == nil {
-			return nil
-		}
-		sound := slices.DeleteFunc(slices.Clone(must), func(c *conformance.Check) bool { return Fails(c, run) })
-		for _, f := range all {
-			ordered := slices.Clone(sound)
-			slices.SortStableFunc(ordered, func(a, b *conformance.Check) int {
-				return cmp.Compare(rank(a, f), rank(b, f))
-			})
-			for _, how := range Changes() {
-				changed := Changed(run, f, how, values, seedOf(s.Cases[i]))
-				if changed == nil {
-					continue
-				}
-				caught := slices.ContainsFunc(ordered, func(c *conformance.Check) bool { return Fails(c, changed) })
-				mu.Lock()
-				if counts[f.Name] == nil {
-					counts[f.Name] = map[Change]*count{}
-				}
-				n := counts[f.Name][how]
-				if n == nil {
-					n = &count{}
-					counts[f.Name][how] = n
-				}
-				n.tried++
-				if !caught {
-					n.missed = append(n.missed, s.Cases[i])
-				}
-				mu.Unlock()
-			}
+		seen := map[pair]bool{}
+		if run != nil {
+			seen = s.judge(run, all, values, seedOf(id))
 		}
 		mu.Lock()
 		defer mu.Unlock()
+		for p, caught := range seen {
+			n := counts[p]
+			if n == nil {
+				n = &tried{}
+				counts[p] = n
+			}
+			n.cases++
+			if !caught {
+				n.missed = append(n.missed, id)
+			}
+		}
 		if done++; s.Progress != nil {
-			s.Progress(done, len(runs))
+			s.Progress(done, len(s.Cases), id)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	return strengths(all, counts), nil
+}
+
+// values collects the values of the facts in the cases. Their order decides which are kept,
+// so that it plays one case after the other.
+func (s *Sweep) values(ctx context.Context, all []Fact) (Values, error) {
+	out := Values{}
+	for _, id := range s.Cases {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		run, err := s.Play(id)
+		if err != nil {
+			return nil, err
+		}
+		if run != nil {
+			out.Add(run, all)
+		}
+	}
+	return out, nil
+}
+
+// judge returns, for each pair that is possible in a run, whether a check fails that does
+// not fail without the change.
+func (s *Sweep) judge(run *conformance.Run, all []Fact, values Values, seed uint64) map[pair]bool {
+	sound := slices.DeleteFunc(slices.Clone(s.Checks), func(c *conformance.Check) bool {
+		return c.Severity != conformance.Must || Fails(c, run)
+	})
+	out := map[pair]bool{}
+	for _, f := range all {
+		slices.SortStableFunc(sound, func(a, b *conformance.Check) int { return cmp.Compare(rank(a, f), rank(b, f)) })
+		for _, how := range Changes() {
+			if changed := Changed(run, f, how, values, seed); changed != nil {
+				out[pair{f.Name, how}] = slices.ContainsFunc(sound, func(c *conformance.Check) bool { return Fails(c, changed) })
+			}
+		}
+	}
+	return out
+}
+
+func strengths(all []Fact, counts map[pair]*tried) []Strength {
 	var out []Strength
 	for _, f := range all {
 		x := Strength{Fact: f.Name}
 		for _, how := range Changes() {
-			n := counts[f.Name][how]
+			n := counts[pair{f.Name, how}]
 			if n == nil {
 				continue
 			}
-			x.Tried += n.tried
-			x.Caught += n.tried - len(n.missed)
+			x.Tried += n.cases
+			x.Caught += n.cases - len(n.missed)
 			if len(n.missed) > 0 {
 				slices.Sort(n.missed)
-				x.Missed = append(x.Missed, Missed{how, n.tried, n.missed})
+				x.Missed = append(x.Missed, Missed{how, n.cases, n.missed})
 			}
 		}
 		if x.Tried > 0 {
@@ -134,7 +163,7 @@ func (s *Sweep) Run(ctx context.Context) ([]Strength, error) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Strength) int { return cmp.Compare(a.Share(), b.Share()) })
-	return out, nil
+	return out
 }
 
 // rank puts the checks that judge a fact first: they are the likeliest to fail.

@@ -241,7 +241,7 @@ func (m *Mapping) named() []event.Type {
 	return out
 }
 
-// others returns the types of events for which Star stands in Rule.Of: those that no rule names
+// others returns the types of events that Star in Rule.Of means: those that no rule names
 // and that the vocabulary does not lack. The name of a session_ready would not say more than that
 // the stream began.
 func (m *Mapping) others() []event.Type {
