@@ -74,6 +74,7 @@ func Broken() []broken.Adapter {
 		waitsForEver,
 		stoppedToolsFail,
 		stopsSlowly,
+		killsInsteadOfStopping,
 		stopsOnce,
 		givesUpATool,
 		beginsByItself,

@@ -34,5 +34,7 @@ func Broken() []broken.Adapter {
 		knowsEveryField,
 		noticesWithoutTheMessage,
 		logsToTheRuntime,
+		cutsTheMessage,
+		interruptsAnotherTurn,
 	}
 }
