@@ -19,7 +19,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/isolate"
 	"github.com/turnspec/turnspec/recorder/registry"
 	"github.com/turnspec/turnspec/recorder/runtimes"
-	"github.com/turnspec/turnspec/recorder/schema"
+	"github.com/turnspec/turnspec/fixtures/schema"
 )
 
 type driftFlags struct {

@@ -86,6 +86,7 @@ func (p *Play) takeLine(l *launch, b []byte) {
 	switch {
 	case p.ignoresInput(l):
 	case p.claimVerbatim(l, w, &s):
+	case p.refuseMisfit(l, &s):
 	case s.isHandshake() && !l.ready:
 		l.hello, l.ready = *s.Step, true
 		if !p.claim(l, w, &s) && !p.isCutOff(l, &s) {
@@ -134,6 +135,26 @@ func (p *Play) refuseSetting(l *launch, s *step) bool {
 		p.refuse(l, s, why)
 	}
 	return why != ""
+}
+
+// refuseMisfit refuses a request that does not have the form that the version demands.
+func (p *Play) refuseMisfit(l *launch, s *step) bool {
+	if s.Kind == KindAnswer || s.Method == "" {
+		return false
+	}
+	why := p.o.ReadReplies.Misfit(s.Method, s.id != nil, s.Params)
+	if why == "" {
+		return false
+	}
+	for i := p.pos; i < len(p.s.lines); i++ {
+		rec := &p.s.lines[i]
+		if rec.w.Process == l.n && rec.claimed == nil && rec.w.Dir == fixtures.In && rec.step.Method == s.Method && p.o.ReadReplies.Misfit(s.Method, true, rec.step.Params) != "" {
+			return false // the recording's client wrote it too, and holds the runtime's refusal
+		}
+	}
+	p.violationf("process %d: %s: %s", l.n, describe(s), why)
+	p.refuse(l, s, "Invalid request: "+why)
+	return true
 }
 
 // noteContradiction reports a step that is none of the user's: it has the kind of one that the

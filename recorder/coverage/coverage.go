@@ -18,7 +18,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures/wire"
 	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/census"
-	"github.com/turnspec/turnspec/recorder/schema"
+	"github.com/turnspec/turnspec/fixtures/schema"
 )
 
 // Report is the coverage of one version.

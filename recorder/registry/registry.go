@@ -20,7 +20,7 @@ import (
 	"github.com/turnspec/turnspec/recorder/internal/opencoderun"
 	"github.com/turnspec/turnspec/recorder/internal/pi"
 	"github.com/turnspec/turnspec/recorder/runtimes"
-	"github.com/turnspec/turnspec/recorder/schema"
+	"github.com/turnspec/turnspec/fixtures/schema"
 )
 
 // all is the registry. A new runtime is one line here.

@@ -40,3 +40,23 @@ var interruptsAnotherTurn = broken.Adapter{
 		return err
 	}},
 }
+
+var namesNoClient = broken.Adapter{
+	Name: "names-no-client", Sentence: "leaves the name of the client out of the handshake",
+	Proves:  "wire.valid-input",
+	Runtime: "codex", Why: "the handshake of Claude Code names no client",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.Replace(line, []byte(`"clientInfo"`), []byte(`"client_info"`), 1))
+		return err
+	}},
+}
+
+var misspellsATag = broken.Adapter{
+	Name: "misspells-a-tag", Sentence: "gives the text of a message a type that the runtime does not know",
+	Proves:  "wire.valid-input",
+	Runtime: "codex", Why: "Claude Code publishes no schema of its messages that it enforces",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.Replace(line, []byte(`"type":"text"`), []byte(`"type":"txt"`), 1))
+		return err
+	}},
+}

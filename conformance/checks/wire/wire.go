@@ -36,5 +36,7 @@ func Broken() []broken.Adapter {
 		logsToTheRuntime,
 		cutsTheMessage,
 		interruptsAnotherTurn,
+		namesNoClient,
+		misspellsATag,
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder"
 	"github.com/turnspec/turnspec/recorder/runtimes"
-	"github.com/turnspec/turnspec/recorder/schema"
+	"github.com/turnspec/turnspec/fixtures/schema"
 )
 
 // Stored returns the side whose recordings the corpus holds. ok is false if there

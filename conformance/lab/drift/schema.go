@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/turnspec/turnspec/recorder/schema"
+	"github.com/turnspec/turnspec/fixtures/schema"
 )
 
 // schemaChanges compares declared messages, types, members and values.

@@ -15,7 +15,7 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/recorder/runtimes"
-	"github.com/turnspec/turnspec/recorder/schema"
+	"github.com/turnspec/turnspec/fixtures/schema"
 )
 
 // Runtime describes a runtime to the recorder. Wire, New and Connect are required.
