@@ -161,7 +161,7 @@ func (p *Play) refuseMisfit(l *launch, s *step) bool {
 // recording's client did, but other words, or the id of another session, turn or task. A client
 // that does something else instead, such as to send where the recording steers, may do so.
 func (p *Play) noteContradiction(l *launch, s *step) {
-	if p.o.Fault != nil || !s.namesWhat() || s.Step.Results != nil { // a request with results repeats the message
+	if p.o.Fault != nil || !s.namesWhat() || len(s.Step.Results) > 0 && s.Step.Text == "" { // a request with results repeats the message
 		return
 	}
 	why := ""

@@ -18,6 +18,7 @@ func Checks() []*conformance.Check {
 		IdleStaysOpen,
 		Capabilities,
 		ResumeContext,
+		History,
 		ResumeNoReplay,
 		ResumeUnknown,
 		ForkIndependent,

@@ -137,6 +137,7 @@ var proof = []string{
 var alone = map[string]string{
 	"question.plan-approval":     "claude",   // Codex does not ask the user to approve a plan
 	"session.archive-closes":     "codex",    // Claude Code's sessions are files
+	"session.history":            "chat",     // the others keep the conversation
 	"session.concurrent-threads": "codex",    // a process of Claude Code is one session
 	"turn.retries-end":           "opencode", // the others have a limit themselves
 	"turn.steer":                 "codex",    // Claude Code injects a message into a turn by itself
