@@ -110,10 +110,10 @@ func (g *graded) fresh() {
 // flags returns the turnspec flags that run the peer, from the root of this module.
 func (p peer) flags() string {
 	if p.dialect != "" {
-		return fmt.Sprintf("--runtime %s --http http://127.0.0.1:0 --dialect %s -- node .tmp/bridges/%s.mjs", p.runtime, p.dialect, p.name)
+		return fmt.Sprintf("--runtime %s --subject http://127.0.0.1:0 --dialect %s -- node .tmp/bridges/%s.mjs", p.runtime, p.dialect, p.name)
 	}
 	if p.acp != "" {
-		return fmt.Sprintf("--runtime %s --acp -- node .tmp/peers/node_modules/%s/%s", p.runtime, p.pack, p.acp)
+		return fmt.Sprintf("--runtime %s --subject acp -- node .tmp/peers/node_modules/%s/%s", p.runtime, p.pack, p.acp)
 	}
 	return fmt.Sprintf("--runtime %s --subject 'node .tmp/peers/%s.mjs'", p.runtime, p.name)
 }
