@@ -66,10 +66,7 @@ var documentedTable = map[string]how{
 	"turnspec merge 1.json 2.json --report junit=junit.xml --report html=report.html": {
 		after: []string{"turnspec run --shard 1/2 --report json=1.json   # on one machine", "turnspec run --shard 2/2 --report json=2.json   # on another"},
 	},
-	"turnspec run --runtime claude --subject 'python3 my_adapter.py' --report json=reports/$(date +%F).json": {files: []string{"my_adapter.py", "reports"}, add: short},
-	"turnspec trend reports/*.json":                                                             {files: []string{"reports/1.json"}},
-	"turnspec trend reports/*.json --html trend.html":                                           {files: []string{"reports/1.json"}},
-	"turnspec merge part-*.json":                                                                {files: []string{"part-1.json"}},
+	"turnspec merge part-*.json": {files: []string{"part-1.json"}},
 	"turnspec merge part-*.json --report junit=junit.xml --report html=report.html":             {files: []string{"part-1.json"}},
 	"turnspec smoke --runtime claude -- python3 my_adapter.py":                                  {files: pythonAdapter},
 	"turnspec smoke --runtime claude --case permission/allow -- python3 my_adapter.py":          {files: pythonAdapter},
