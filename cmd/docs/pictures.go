@@ -18,7 +18,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/page/browser"
 )
 
-// pictureFolder holds the pictures of PICTURES.md.
+// pictureFolder holds the pictures of index.md.
 const pictureFolder = "cmd/docs/pictures"
 
 // The terminal of the pictures.
@@ -47,7 +47,7 @@ type studio struct {
 	out     string // the folder of the pictures
 }
 
-// takePictures writes the pictures of PICTURES.md, with the turnspec of this repository.
+// takePictures writes the pictures of index.md, with the turnspec of this repository.
 func takePictures(ctx context.Context, out string) (err error) {
 	dir, err := os.MkdirTemp("", "turnspec-pictures-")
 	if err != nil {
