@@ -345,14 +345,14 @@ var documentedTable = map[string]how{
 		files: []string{"adapter_test.go", "../turnspec"}, graph: true,
 		after: []string{"go mod init example.com/mine && go mod edit -replace github.com/turnspec/turnspec=../turnspec"},
 	},
-	"go test ./conformance/plug/mapping ./conformance/plug/jsonl ./conformance/lab/facts -update": {notRun: writesTheClone},
-	"go generate ./adapters/event":                            {notRun: writesTheClone},
-	"go test -run TestConformance/permission":                 {notRun: "it is run in the reader's module; conformance/suite tests the names of subtests"},
-	"go test ./cmd/turnspec -run TestStableNames -update":     {notRun: writesTheClone},
-	"go test ./cmd/turnspec -run TestIndexCoverage -update":   {notRun: writesTheClone},
-	"go test ./conformance/plug/jsonl -run TestTypes -update": {notRun: writesTheClone},
-	"turnspec facts --sweep":                                  {notRun: "it takes minutes; conformance/lab/facts tests it with few cases"},
-	"turnspec facts --sweep --every 10":                       {notRun: "it takes a minute; conformance/lab/facts tests it with few cases"},
+	"go test ./conformance/plug/mapping ./conformance/plug/jsonl -update": {notRun: writesTheClone},
+	"go generate ./adapters/event":                                        {notRun: writesTheClone},
+	"go test -run TestConformance/permission":                             {notRun: "it is run in the reader's module; conformance/suite tests the names of subtests"},
+	"go test ./cmd/turnspec -run TestStableNames -update":                 {notRun: writesTheClone},
+	"go test ./cmd/turnspec -run TestIndexCoverage -update":               {notRun: writesTheClone},
+	"go test ./conformance/plug/jsonl -run TestTypes -update":             {notRun: writesTheClone},
+	"turnspec facts --sweep":                                              {notRun: "it takes minutes; conformance/lab/facts tests it with few cases"},
+	"turnspec facts --sweep --every 10":                                   {notRun: "it takes a minute; conformance/lab/facts tests it with few cases"},
 }
 
 // quick makes a measurement take seconds.
