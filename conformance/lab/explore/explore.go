@@ -197,9 +197,7 @@ func (x *explorer) judge(ctx context.Context, e *entry, plan Plan, out *outcome)
 		flaky := !again.has(f)
 		smallest := out
 		if !flaky {
-			if smallest, err = x.shrink(ctx, plan, out, f, x.report); err != nil && ctx.Err() == nil {
-				return err
-			}
+			smallest = x.shrink(ctx, plan, out, f, x.report)
 		}
 		e.Finding, err = writeFinding(x.Dir, x.Command, smallest, f, *e, flaky)
 		return err // another failure of the scenario is found with another one
