@@ -93,11 +93,11 @@ peers: ## run third-party adapters on a part of the corpus and print the results
 	$(GO) test -count=1 -timeout 60m -tags peers -v ./conformance/lab/peers -args $(ARGS)
 
 .PHONY: bridges-update
-bridges-update: ## grade the bridges, and write the results to conformance/PEERS.md
+bridges-update: ## grade the bridges, and write conformance/lab/peers/bridges.json
 	$(MAKE) test-bridges ARGS=-update
 
 .PHONY: peers-update
-peers-update: ## the same, and write the results to conformance/PEERS.md
+peers-update: ## the same, and write conformance/lab/peers/results.json
 	$(GO) test -count=1 -timeout 30m -tags peers -v ./conformance/lab/peers -args -update
 
 RECORDED := claude,codex,codexexec,pi,chat,acp
@@ -134,17 +134,16 @@ bench: ## measure the hot paths, for benchstat (ARGS='-count 10')
 	$(GO) test $(BENCH) -run '^$$' -bench 'Delta|Encode|Decode|Turn|Stamps|Outbox' -benchmem -count 6 $(ARGS)
 
 .PHONY: bench-page
-bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/lab/bench/RESULTS.md (more than an hour; JSON and plots in .tmp/bench)
+bench-page: ## measure the adapters on this machine, which should be quiet, and write conformance/lab/bench/results.json (more than an hour; JSON and plots in .tmp/bench)
 	mkdir -p .tmp/bench
 	$(GO) build -o .tmp/bench/turnspec ./cmd/turnspec
 	-for r in codex claude; do .tmp/bench/turnspec bench --runtime $$r --repeat 4 --gate targets --json --html .tmp/bench/$$r.html > .tmp/bench/$$r.json; done
 	ulimit -n 16384 && for r in codex claude; do \
 	.tmp/bench/turnspec bench --runtime $$r --repeat 5 --control raw --sessions 200,400 --rate 50 --deltas 200 --json > .tmp/bench/process-sessions-$$r.json && \
 	.tmp/bench/turnspec bench --runtime $$r --repeat 5 --control raw --sessions 500,2000 --share 50 --rate 50 --deltas 200 --json > .tmp/bench/shared-sessions-$$r.json || exit 1; done
-	-$(GO) run ./cmd/targets --exhaustive --tests > .tmp/bench/targets.md
-	{ printf '# Results\n\nMade by `make bench-page`. [BENCH.md](BENCH.md) describes how figures are measured, where they mislead, and which targets are not reached and why.\n\n' && \
-	cd .tmp/bench && ./turnspec bench show --markdown codex.json claude.json process-sessions-*.json shared-sessions-*.json && \
-	printf '\n## The suite and the program\n\n' && cat targets.md; } > conformance/lab/bench/RESULTS.md
+	$(GO) run ./cmd/targets --exhaustive --tests --json > .tmp/bench/targets.sections
+	cd .tmp/bench && ./turnspec bench show --json codex.json claude.json process-sessions-*.json shared-sessions-*.json > figures.sections
+	cat .tmp/bench/figures.sections .tmp/bench/targets.sections > conformance/lab/bench/results.json
 
 .PHONY: targets
 targets: ## measure the suite, the program, a build and the tests, beside their targets (an hour; ARGS='--base COMMIT')
@@ -166,18 +165,18 @@ crash: ## kill a program that appends to an event log, and a server, at 200 rand
 	TURNSPEC_CRASH_ROUNDS=200 $(GO) test -count=1 -v -run 'TestKilledServer$$' ./adapters/backend/sidecar
 
 .PHONY: mutants
-mutants: ## change the adapters in thousands of small ways and list in conformance/MUTANTS.md the changes that no check detects (hours; ARGS='--sample 200 --goldens=false')
-	$(GO) run ./conformance/lab/mutants --page conformance/MUTANTS.md $(ARGS)
+mutants: ## change the adapters in thousands of small ways and list in conformance/lab/mutants/results.json the changes that no check detects (hours; ARGS='--sample 200 --goldens=false')
+	$(GO) run ./conformance/lab/mutants --results conformance/lab/mutants/results.json $(ARGS)
 
 # The files of a release do not depend on who builds them, or where.
 DIST := GOFLAGS=-trimpath $(GO) run ./cmd/dist --nfpm $(abspath $(NFPM))
 
 .PHONY: docs
-docs: ## write the documentation as static HTML into docs: the pages of the repository, one for each check and one for each scenario (ARGS='--out /tmp/docs')
+docs: ## write the documentation as static HTML into docs: the pages of the repository, results of measurements, one for each check and one for each scenario (ARGS='--out /tmp/docs')
 	$(GO) run ./cmd/docs $(ARGS)
 
 .PHONY: pictures
-pictures: ## take the pictures of cmd/docs/PICTURES.md again: the console, the HTML report, watch and debug (Chromium, Python, script)
+pictures: ## take the pictures of cmd/docs/index.md again: the console, the HTML report, watch and debug (Chromium, Python, script)
 	$(GO) run ./cmd/docs --pictures
 
 .PHONY: dist

@@ -15,8 +15,19 @@ import (
 //go:embed npm/turnspec.js
 var npmStarter []byte
 
-//go:embed npm/README.md
-var npmReadme []byte
+const npmReadme = `# turnspec
+
+A conformance test suite for adapters of Claude Code, Codex and other agent runtimes: it replays recordings of the real runtimes to your adapter, without a
+key, a network or a token spent, and checks the events that your adapter emits.
+
+` + "```" + `console
+$ npx turnspec demo
+$ npx turnspec smoke --runtime claude -- node my_adapter.ts
+$ npx turnspec run --runtime claude --subject 'node my_adapter.ts'
+` + "```" + `
+
+[Documentation](https://github.com/turnspec/turnspec). The program itself is in the package of your platform, an optional dependency of this one.
+`
 
 // manifest is the package.json of an npm package.
 type manifest struct {
@@ -55,7 +66,7 @@ func (r *release) writeMainPackage(targets []target) error {
 	for _, t := range targets {
 		m.Optional["@turnspec/"+t.Npm] = r.Version
 	}
-	return r.writeNpm(m, packed{"bin/turnspec.js", npmStarter, true}, packed{"README.md", npmReadme, false})
+	return r.writeNpm(m, packed{"bin/turnspec.js", npmStarter, true}, packed{"README.md", []byte(npmReadme), false})
 }
 
 // writeNpm writes a package as `npm pack` names and packs it.

@@ -1,5 +1,6 @@
 // Command docs writes the documentation as static HTML: an index by reader, the
-// Markdown pages of the repository, a page for each check and one for each scenario.
+// Markdown pages of the repository, those that are written from Go and from stored results,
+// a page for each check and one for each scenario.
 // It is run in the folder of the repository, needs no network, and the pages load
 // nothing from elsewhere.
 package main
@@ -19,7 +20,7 @@ import (
 func main() {
 	out := flag.String("out", "docs", "the folder to write")
 	search := flag.Bool("search", false, "look for a new example failure of each check, and write cmd/docs/examples.txt")
-	pictures := flag.Bool("pictures", false, "take the pictures of PICTURES.md again, with Chromium, Python and script (util-linux), and write no pages")
+	pictures := flag.Bool("pictures", false, "take the pictures of index.md again, with Chromium, Python and script (util-linux), and write no pages")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	var err error
@@ -55,7 +56,7 @@ func run(ctx context.Context, stdout io.Writer, out string, search bool) error {
 func build(ctx context.Context, repository fs.FS, examples exampleSource) (*site, error) {
 	s := newSite(repository)
 	for _, add := range []func() error{
-		s.addMarkdown,
+		func() error { return s.addMarkdown(ctx) },
 		func() error { return s.addChecks(ctx, examples) },
 		s.addScenarios,
 	} {

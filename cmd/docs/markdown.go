@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -26,8 +27,17 @@ var markdown = goldmark.New(
 	goldmark.WithRendererOptions(html.WithXHTML(), html.WithUnsafe()), // the pages are ours; their comments stay
 )
 
-// addMarkdown adds a page for each Markdown file of the repository.
-func (s *site) addMarkdown() error {
+// addMarkdown adds a page for each Markdown file of the repository, and for each generated one.
+func (s *site) addMarkdown(ctx context.Context) error {
+	pages, err := s.generated(ctx)
+	if err != nil {
+		return err
+	}
+	for name, text := range pages {
+		if err := s.addMarkdownPage(name, text); err != nil {
+			return err
+		}
+	}
 	return fs.WalkDir(s.repository, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -102,17 +112,19 @@ func (s *site) target(page, to string) (string, error) {
 	}
 	file := path.Join(path.Dir(page), u.Path)
 	from := path.Dir(markdownPage(page))
-	switch {
-	case page == index && strings.HasSuffix(u.Path, ".html"):
+	if page == index && strings.HasSuffix(u.Path, ".html") {
 		return to, nil // a page that has no Markdown
-	case path.Ext(file) == ".md":
-		u.Path = relative(from, markdownPage(file))
-		return u.String(), nil
 	}
+	// A link works on the repository's host too: a generated page has no file there, and is
+	// linked by the index alone, as an HTML page.
 	if _, err := fs.Stat(s.repository, file); err != nil {
 		return "", err
 	}
-	return source + file, nil
+	if path.Ext(file) != ".md" {
+		return source + file, nil
+	}
+	u.Path = relative(from, markdownPage(file))
+	return u.String(), nil
 }
 
 // addPicture copies a picture of a page into the site, and returns its address.

@@ -18,7 +18,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/page/browser"
 )
 
-// pictureFolder holds the pictures of PICTURES.md.
+// pictureFolder holds the pictures of index.md.
 const pictureFolder = "cmd/docs/pictures"
 
 // The terminal of the pictures.
@@ -47,7 +47,7 @@ type studio struct {
 	out     string // the folder of the pictures
 }
 
-// takePictures writes the pictures of PICTURES.md, with the turnspec of this repository.
+// takePictures writes the pictures of index.md, with the turnspec of this repository.
 func takePictures(ctx context.Context, out string) (err error) {
 	dir, err := os.MkdirTemp("", "turnspec-pictures-")
 	if err != nil {
@@ -137,7 +137,11 @@ func (s *studio) terminal(ctx context.Context, name, command string, dark bool, 
 	if i := strings.LastIndex(output, clearScreen); i >= 0 {
 		output, prompt = output[i+len(clearScreen):], ""
 	}
-	page := "data:text/html;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(show(prompt+output, terminalWidth).html(dark)))
+	screen, err := show(prompt+output, terminalWidth).html(dark)
+	if err != nil {
+		return err
+	}
+	page := "data:text/html;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(screen))
 	return s.photograph(ctx, name, page, "document.body !== null", func(ctx context.Context, tab *browser.Tab) (width, height int, err error) {
 		size, err := browser.Eval[[2]int](ctx, tab, "[document.body.offsetWidth, document.body.offsetHeight]")
 		return size[0], size[1], err

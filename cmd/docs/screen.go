@@ -1,8 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"html"
+	"html/template"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,32 +115,38 @@ func (s *screen) dropBlank() {
 	}
 }
 
+// span is text of one style.
+type span struct{ Style, Text string }
+
+// screenPage draws a screen.
+var screenPage = template.Must(template.New("screen").Parse(`<!doctype html><meta charset="utf-8"><style>` + screenCSS +
+	`</style><body class="{{.Scheme}}"><pre style="width:{{.Width}}ch">` +
+	`{{range .Rows}}{{range .}}<span class="{{.Style}}">{{.Text}}</span>{{end}}{{"\n"}}{{end}}</pre>`))
+
 // html returns the screen as a page. Dark selects its colors.
-func (s *screen) html(dark bool) string {
+func (s *screen) html(dark bool) (string, error) {
 	s.dropBlank()
-	scheme := "light"
+	page := struct {
+		Scheme string
+		Width  int
+		Rows   [][]span
+	}{"light", s.width, nil}
 	if dark {
-		scheme = "dark"
+		page.Scheme = "dark"
+	}
+	for _, row := range s.rows {
+		var spans []span
+		for i, c := range row {
+			if i == 0 || row[i-1].style != c.style {
+				spans = append(spans, span{Style: c.style})
+			}
+			spans[len(spans)-1].Text += string(c.char)
+		}
+		page.Rows = append(page.Rows, spans)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<!doctype html><meta charset="utf-8"><style>%s</style><body class="%s"><pre style="width:%dch">`, screenCSS, scheme, s.width)
-	for _, row := range s.rows {
-		for len(row) > 0 {
-			n := 1
-			for n < len(row) && row[n].style == row[0].style {
-				n++
-			}
-			var text strings.Builder
-			for _, c := range row[:n] {
-				text.WriteRune(c.char)
-			}
-			fmt.Fprintf(&b, `<span class="%s">%s</span>`, row[0].style, html.EscapeString(text.String()))
-			row = row[n:]
-		}
-		b.WriteByte('\n')
-	}
-	b.WriteString("</pre>")
-	return b.String()
+	err := screenPage.Execute(&b, page)
+	return b.String(), err
 }
 
 // screenCSS has the colors that terminals have by default.

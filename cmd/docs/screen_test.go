@@ -22,7 +22,10 @@ func TestScreenShowsWhatATerminalShows(t *testing.T) {
 }
 
 func TestScreenAsAPage(t *testing.T) {
-	page := show("\r\n\x1b[31;1mFAIL\x1b[0m <b>\r\n", 20).html(true)
+	page, err := show("\r\n\x1b[31;1mFAIL\x1b[0m <b>\r\n", 20).html(true)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{`<span class="s31 s1">FAIL</span><span class=""> &lt;b&gt;</span>`, `class="dark"`, `width:20ch`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s: %s", want, page)

@@ -15,6 +15,9 @@ import (
 	"testing"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/backend"
+	"github.com/turnspec/turnspec/conformance/lab/defects"
+	"github.com/turnspec/turnspec/conformance/lab/facts"
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
@@ -37,6 +40,49 @@ func built(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// TestGeneratedPages checks what is on the pages that have no file in the repository.
+func TestGeneratedPages(t *testing.T) {
+	s := newSite(os.DirFS("../.."))
+	pages, err := s.generated(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{
+		"conformance/FACTS.md":             {"| `delta.text` | yes | `text.once`"},
+		"conformance/BUGS.md":              {"| text is shown twice | ex_mcp#14, parsar#308 | `shows-the-result-too` | `text.once` |"},
+		"conformance/lab/drift/KNOWN.md":   {"| codex | 0.120.0 | 0.169.0 | `thread/revert` is new | schema: added `request thread/revert` |"},
+		"conformance/MUTANTS.md":           {"killed of reached |\n|---|---:|", "## Performance", "| claude/fast.go | `line.decodeFast` | logical |"},
+		"conformance/PEERS.md":             {"| @agentclientprotocol/codex-acp |", "## Bridges to front ends", "behind useChat"},
+		"conformance/lab/bench/RESULTS.md": {"## codex", "| `lost<=0` |", "<details>", "## The suite and the program"},
+	}
+	for _, f := range facts.All(backend.Checks()) {
+		want["conformance/FACTS.md"] = append(want["conformance/FACTS.md"], "\n| `"+f.Name+"` |")
+	}
+	for _, b := range defects.Bugs() {
+		want["conformance/BUGS.md"] = append(want["conformance/BUGS.md"], "`"+b.Defect+"`")
+	}
+	for name, page := range pages {
+		if want[name] == nil {
+			t.Errorf("%s: no test says what it contains", name)
+		}
+		if _, err := os.Stat(filepath.Join("..", "..", name)); err == nil {
+			t.Errorf("%s is a file of the repository too", name)
+		}
+		for _, part := range want[name] {
+			if !strings.Contains(string(page), part) {
+				t.Errorf("%s lacks %q", name, part)
+			}
+		}
+		if strings.Contains(string(page), "|  |\n") && name == "conformance/lab/drift/KNOWN.md" {
+			t.Errorf("%s: a known change has no finding", name)
+		}
+		delete(want, name)
+	}
+	for name := range want {
+		t.Errorf("there is no page %s", name)
+	}
 }
 
 // parsedPage is what a test reads of a page.
@@ -89,6 +135,7 @@ func parse(t *testing.T, name string, text []byte) (p parsedPage) {
 // TestSite checks the form of all pages and where their links lead.
 func TestSite(t *testing.T) {
 	s := built(t)
+	checkCheckPage(t, s)
 	pages := map[string]parsedPage{}
 	for name, text := range s.files {
 		if path.Ext(name) == ".html" {
@@ -137,9 +184,10 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestCheckPage checks the parts of one page.
-func TestCheckPage(t *testing.T) {
-	page := string(built(t).files["checks/text.once.html"])
+// checkCheckPage checks the parts of one page.
+func checkCheckPage(t *testing.T, s *site) {
+	t.Helper()
+	page := string(s.files["checks/text.once.html"])
 	for _, want := range []string{
 		"exactly once", "How to mend it", "Take the text from one place", "ex_mcp#14", "text is shown twice",
 		"An example failure", "the text is not what the model said", "shows-the-result-too", "delta.text",

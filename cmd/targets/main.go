@@ -17,6 +17,9 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"time"
+
+	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
 func main() {
@@ -36,6 +39,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (err error
 	base := f.String("base", "", "also measure this `commit`, and print how many times its figures those of HEAD are")
 	exhaustive := f.Bool("exhaustive", false, "also run the suite with each fault at all places")
 	tests := f.Bool("tests", false, "also run go test ./... without cached results")
+	asJSON := f.Bool("json", false, "print the table as JSON, as a part of conformance/lab/bench/results.json")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -55,5 +59,15 @@ func run(ctx context.Context, args []string, out, progress io.Writer) (err error
 		}
 	}
 	now, err := w.measure(filepath.Join(dir, "head"), "HEAD")
-	return errors.Join(err, writeTable(out, now, before))
+	if err != nil {
+		return err
+	}
+	figures := newTable(now, before)
+	if *asJSON {
+		figures.Title, figures.Text = "## The suite and the program", time.Now().UTC().Format(time.DateOnly)+", by `make targets`."
+		return table.WriteJSON(out, []table.Section{figures})
+	}
+	t := table.New(out)
+	t.Sections([]table.Section{figures})
+	return t.Err()
 }

@@ -2,22 +2,19 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/turnspec/turnspec/conformance/lab/bench/curve"
+	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
-// writeTable writes the figures as a Markdown table, with how many times those of base
-// they are, if base was measured.
-func writeTable(out io.Writer, now, base figures) error {
-	var b strings.Builder
+// newTable returns the figures, with how many times those of base they are, if base was
+// measured.
+func newTable(now, base figures) table.Section {
+	out := table.Section{Head: []string{"", "figure", "target", ""}}
 	compared := base.Build > 0
-	head, line := "| | figure | target | |\n", "|---|---|---|---|\n"
 	if compared {
-		head, line = "| | figure | target | | base | times base |\n", "|---|---|---|---|---|---|\n"
+		out.Head = append(out.Head, "base", "times base")
 	}
-	b.WriteString(head + line)
 	for _, r := range rows {
 		v, before := r.of(now), r.of(base)
 		if v == 0 {
@@ -34,14 +31,13 @@ func writeTable(out io.Writer, now, base figures) error {
 		case limit > 0:
 			verdict = "not reached"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |", r.name, r.format(v), r.target, verdict)
+		cells := []string{r.name, r.format(v), r.target, verdict}
 		if compared {
-			fmt.Fprintf(&b, " %s | %.2f |", r.format(before), v/before)
+			cells = append(cells, r.format(before), fmt.Sprintf("%.2f", v/before))
 		}
-		b.WriteString("\n")
+		out.Rows = append(out.Rows, cells)
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return out
 }
 
 // row is one figure and its target.

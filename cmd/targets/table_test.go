@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/conformance/lab/bench/curve"
+	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
 func TestTable(t *testing.T) {
@@ -19,7 +20,7 @@ func TestTable(t *testing.T) {
 		want string
 	}{
 		"alone": {figures{}, `
-| | figure | target | |
+|  | figure | target |  |
 |---|---|---|---|
 | ` + "`turnspec run`" + ` | 60.0 s | 90 s | reached |
 | processor time of the suite | 120.0 s | 0.5 times base |  |
@@ -32,7 +33,7 @@ func TestTable(t *testing.T) {
 | processor time of a build without a cache | 10.0 s | 0.5 times base |  |
 `},
 		"beside a base": {base, `
-| | figure | target | | base | times base |
+|  | figure | target |  | base | times base |
 |---|---|---|---|---|---|
 | ` + "`turnspec run`" + ` | 60.0 s | 90 s | reached | 60.0 s | 1.00 |
 | processor time of the suite | 120.0 s | 0.5 times base | not reached | 120.0 s | 1.00 |
@@ -48,7 +49,9 @@ func TestTable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			var b strings.Builder
-			g.Expect(writeTable(&b, now, x.base)).To(Succeed())
+			w := table.New(&b)
+			w.Sections([]table.Section{newTable(now, x.base)})
+			g.Expect(w.Err()).NotTo(HaveOccurred())
 			g.Expect("\n" + b.String()).To(Equal(x.want))
 		})
 	}

@@ -79,8 +79,8 @@ func TestAction(t *testing.T) {
 	g.Expect(used).To(HaveLen(len(a.Inputs)), "an input that is used is described")
 }
 
-// TestActionLists checks that the action names each runtime and each flag that takes the place of a
-// subject's command.
+// TestActionLists checks that the action names each runtime and each way to name a
+// subject.
 func TestActionLists(t *testing.T) {
 	g := NewWithT(t)
 	a := readAction(t)
@@ -89,10 +89,9 @@ func TestActionLists(t *testing.T) {
 		g.Expect(words).To(ContainElement(name))
 	}
 	script := a.Runs.Steps[len(a.Runs.Steps)-1].Run
-	g.Expect(script).To(ContainSubstring("--(" + strings.Join(commandFlags, "|") + ")"))
-	for _, flag := range commandFlags {
-		g.Expect(runCmd().Flags().Lookup(flag)).NotTo(BeNil(), flag)
-		g.Expect(a.Inputs["subject"].Description).To(ContainSubstring("--" + flag))
+	g.Expect(script).To(ContainSubstring("--(" + strings.Join([]string{subjectFlag, acpFlag, runnerFlag, httpFlag}, "|") + ")"))
+	for _, kind := range []subjectKind{kindACP, kindRunner, kindReference} {
+		g.Expect(a.Inputs["subject"].Description).To(ContainSubstring(string(kind)))
 	}
 }
 
@@ -136,6 +135,7 @@ func TestActionRuns(t *testing.T) {
 	}
 	g.Expect(args(map[string]string{"subject": "reference"})).To(Equal("<run><--full><--report><github>"))
 	g.Expect(args(map[string]string{"runtime": "codex", "args": "--acp\n--\nmy-agent"})).To(Equal("<run><--full><--runtime><codex><--report><github><--acp><--><my-agent>"))
+	g.Expect(args(map[string]string{"runtime": "codex", "args": "--subject\nacp\n--\nmy-agent"})).To(Equal("<run><--full><--runtime><codex><--report><github><--subject><acp><--><my-agent>"))
 	g.Expect(args(map[string]string{"runtime": "claude", "args": "--runner\n--\nmy-runner"})).To(Equal("<run><--full><--runtime><claude><--report><github><--runner><--><my-runner>"))
 	g.Expect(args(map[string]string{"subject": "python3 'my adapter.py' $(date)", "runtime": "claude", "shard": "2/5", "known": "known.txt",
 		"report": "html=a b.html\njunit=x.xml\n", "summary": "false", "args": "--case\ntext/*"})).To(Equal(

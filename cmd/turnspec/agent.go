@@ -33,7 +33,7 @@ Exit codes: 0 the client closed stdin, or SIGTERM, SIGINT or SIGHUP came; 1 a se
 did not close; 2 wrong usage.`,
 		Example: `  turnspec agent --runtime claude
   turnspec agent --runtime claude --arg --allow-dangerously-skip-permissions
-  turnspec run --runtime claude --acp -- turnspec agent --runtime claude --arg --allow-dangerously-skip-permissions`,
+  turnspec run --runtime claude --subject acp -- turnspec agent --runtime claude --arg --allow-dangerously-skip-permissions`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, err := f.adapter()

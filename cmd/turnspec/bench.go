@@ -38,7 +38,8 @@ func benchMain() {
 }
 
 type benchFlags struct {
-	subject       runFlags // what names a subject
+	subject       subjectFlags
+	corpus        string
 	loads         []string
 	caseGlob      string
 	sessions      string
@@ -83,25 +84,26 @@ contains the limit, bench makes up to four times the repeats. ` + "`--gate targe
 are the targets of this project:
   ` + strings.Join(gate.Targets, "\n  ") + `
 
-Subjects are named as in ` + "`turnspec run`" + `; the command of a program that speaks JSON
-lines follows after --.
+--subject, --dialect and a command after -- choose the adapter as in ` + "`turnspec run`" + `.
 
 Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 		Example: `  turnspec bench
   turnspec bench --runtime claude --load stream --gate 'added-p99<=2x raw'
   turnspec bench --runtime claude -- python3 my_adapter.py
   turnspec bench --runtime claude --dialect my.json -- python3 my_adapter.py
-  turnspec bench --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
+  turnspec bench --runtime codex --subject acp -- npx -y @agentclientprotocol/codex-acp
   turnspec bench --sessions 50,200,400 --rate 50
   turnspec bench --sessions 500,2000 --share 50 --rate 50
   turnspec bench --json > new.json && turnspec bench compare old.json new.json`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return runBench(cmd, f, args) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			return f.subject.parse(cmd, args, cmd.ArgsLenAtDash() == 0)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return runBench(cmd, f) },
 	}
 	fl := cmd.Flags()
-	corpusFlag(cmd, &f.subject.corpus)
+	corpusFlag(cmd, &f.corpus)
 	fl.StringVar(&f.subject.runtime, "runtime", "", "only this runtime: "+strings.Join(runtimeNames(), ", "))
-	f.subject.subjectFlags(cmd, acpFlag, httpFlag)
+	f.subject.declare(cmd)
 	fl.StringVar(&f.caseGlob, "case", "text/plain", "the case to replay, stretched")
 	fl.StringArrayVar(&f.loads, "load", nil, "stream, flood, slow, idle, many or step (again for more)")
 	fl.StringVar(&f.sessions, "sessions", "", "many: numbers of concurrent sessions, such as 50,200")
@@ -117,7 +119,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 	fl.BoolVar(&f.json, "json", false, "print JSON as conformance/lab/bench/report/schema.json describes")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print every figure")
 	fl.StringVar(&f.html, "html", "", "write an HTML page with plots to this file")
-	completeSubjectRuntime(cmd, "acp", "http")
+	completeSubjectRuntime(cmd)
 	completeFlag(cmd, "case", scenarioIDs)
 	completeFlag(cmd, "load", func() []string { return benchLoads })
 	completeFlag(cmd, "control", func() []string { return benchControls })
@@ -135,12 +137,12 @@ var (
 	benchControls = []string{bench.Raw, bench.Lines, bench.Node, bench.SDK, bench.Spawn}
 )
 
-func runBench(cmd *cobra.Command, f benchFlags, args []string) error {
+func runBench(cmd *cobra.Command, f benchFlags) error {
 	gates, err := f.parseGates()
 	if err != nil {
 		return err
 	}
-	cfg, err := f.config(args)
+	cfg, err := f.config()
 	if err != nil {
 		return err
 	}
@@ -194,9 +196,9 @@ func (f benchFlags) parseGates() ([]gate.Gate, error) {
 }
 
 // config converts the flags to a configuration.
-func (f benchFlags) config(args []string) (bench.Config, error) {
+func (f benchFlags) config() (bench.Config, error) {
 	cfg := bench.Config{
-		Repeats: f.repeat, Turnspec: buildVersion(), Root: f.subject.corpus, Controls: f.controls, Cases: map[string]string{},
+		Repeats: f.repeat, Turnspec: buildVersion(), Root: f.corpus, Controls: f.controls, Cases: map[string]string{},
 	}
 	if slices.Contains(f.controls, bench.SDK) && f.clients == "" {
 		dir, err := runtimes.Dir()
@@ -215,10 +217,10 @@ func (f benchFlags) config(args []string) (bench.Config, error) {
 		return cfg, fmt.Errorf("--repeat %d: must be at least 1", f.repeat)
 	}
 	var err error
-	if cfg.Corpus, err = openCorpus(f.subject.corpus); err != nil {
+	if cfg.Corpus, err = openCorpus(f.corpus); err != nil {
 		return cfg, err
 	}
-	if cfg.Subjects, err = f.subjects(args); err != nil {
+	if cfg.Subjects, err = f.subjects(); err != nil {
 		return cfg, err
 	}
 	for _, s := range cfg.Subjects {
@@ -229,27 +231,17 @@ func (f benchFlags) config(args []string) (bench.Config, error) {
 	if f.subject.name() == "" { // of all runtimes, those that have deltas
 		cfg.Subjects = slices.DeleteFunc(cfg.Subjects, func(s conformance.Subject) bool { return !streams(cfg.Corpus, cfg.Cases[s.Runtime()]) })
 	}
-	return cfg, f.setLoads(&cfg, len(args) == 0)
+	return cfg, f.setLoads(&cfg, !f.subject.external())
 }
 
-// subjects returns the reference adapters, or the subject that the flags and the
-// command name.
-func (f benchFlags) subjects(args []string) ([]conformance.Subject, error) {
-	s := f.subject
-	s.command = args
-	switch {
-	case s.dialect != "" && s.http == "" && len(args) == 0:
-		return nil, errors.New("--dialect is the vocabulary of your adapter's events: give its command after --")
-	case s.acp && len(args) == 0:
-		return nil, errors.New("give the command that starts the agent after --: turnspec bench --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp")
-	case !s.acp && s.http == "" && len(args) > 0:
-		s.subject = strings.Join(quotedAll(args), " ")
-	case s.http != "" && len(args) == 0:
+// subjects returns the reference adapters, or the subject that the flags name.
+func (f benchFlags) subjects() ([]conformance.Subject, error) {
+	if f.subject.kind == kindServer && len(f.subject.command) == 0 {
 		return nil, errors.New("give the command that starts the sidecar after --: one that runs already would not find the stand-in under load")
 	}
-	all, err := s.subjects()
+	all, err := f.subject.subjects()
 	if err == nil && alone(all) {
-		err = errors.New("--http: give it port 0, such as http://127.0.0.1:0: each session has a sidecar of its own")
+		err = fmt.Errorf("--subject %s: give it port 0, such as http://127.0.0.1:0: each session has a sidecar of its own", f.subject.address)
 	}
 	return all, err
 }

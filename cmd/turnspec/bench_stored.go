@@ -11,19 +11,21 @@ import (
 
 	"github.com/turnspec/turnspec/conformance/lab/bench/gate"
 	"github.com/turnspec/turnspec/conformance/lab/bench/report"
+	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
 func benchShowCmd() *cobra.Command {
-	var verbose, markdown bool
+	var verbose, markdown, asJSON bool
 	var html string
 	cmd := &cobra.Command{
 		Use:   "show FILE...",
 		Short: "Print stored reports of bench --json",
-		Long: `Show prints stored reports as bench prints them, or as Markdown.
+		Long: `Show prints stored reports as bench prints them, or as Markdown. --json prints the tables
+of the Markdown as JSON; ` + "`make bench-page`" + ` stores these, and ` + "`make docs`" + ` makes a page of them.
 
 Exit codes: 0 printed, whatever the gates say; 2 a file is not a report.`,
 		Example: `  turnspec bench show new.json
-  turnspec bench show --markdown new.json sessions.json > RESULTS.md
+  turnspec bench show --markdown new.json sessions.json > results.md
   turnspec bench show --html new.html new.json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -31,10 +33,16 @@ Exit codes: 0 printed, whatever the gates say; 2 a file is not a report.`,
 				return fmt.Errorf("--html writes a page for one report; %d are named", len(args))
 			}
 			out := cmd.OutOrStdout()
+			var sections []table.Section
 			for i, file := range args {
 				r, err := report.Read(file)
 				if err != nil {
 					return err
+				}
+				title := "## " + strings.TrimSuffix(filepath.Base(file), ".json")
+				if asJSON {
+					sections = append(append(sections, table.Section{Title: title}), r.Sections()...)
+					continue
 				}
 				show := func(w io.Writer) error { return report.Text(w, r, verbose) }
 				if markdown {
@@ -47,11 +55,14 @@ Exit codes: 0 printed, whatever the gates say; 2 a file is not a report.`,
 					_, _ = fmt.Fprintln(out) // the next line fails too
 				}
 				if len(args) > 1 {
-					_, _ = fmt.Fprintf(out, "## %s\n\n", strings.TrimSuffix(filepath.Base(file), ".json")) // likewise
+					_, _ = fmt.Fprintf(out, "%s\n\n", title) // likewise
 				}
 				if err := show(out); err != nil {
 					return err
 				}
+			}
+			if asJSON {
+				return table.WriteJSON(out, sections)
 			}
 			return nil
 		},
@@ -59,8 +70,9 @@ Exit codes: 0 printed, whatever the gates say; 2 a file is not a report.`,
 	fl := cmd.Flags()
 	fl.BoolVarP(&verbose, "verbose", "v", false, "print every figure")
 	fl.BoolVar(&markdown, "markdown", false, "print Markdown")
+	fl.BoolVar(&asJSON, "json", false, "print the tables of the Markdown as JSON")
 	fl.StringVar(&html, "html", "", "write an HTML page with plots to this file")
-	cmd.MarkFlagsMutuallyExclusive("markdown", "html", "verbose")
+	cmd.MarkFlagsMutuallyExclusive("markdown", "html", "verbose", "json")
 	return cmd
 }
 

@@ -46,7 +46,7 @@ func TestCIPage(t *testing.T) {
 			}
 		}
 	}
-	g.Expect(count).To(Equal(map[string]int{"yaml": 3, "action": 2, "go": 1, "console": 3, "markdown": 1, "": 1}))
+	g.Expect(count).To(Equal(map[string]int{"yaml": 3, "action": 2, "go": 1, "console": 3, "": 1}))
 	for _, f := range formats() {
 		g.Expect(page).To(ContainSubstring("\n| "+f+" |"), "the table of formats")
 	}

@@ -78,11 +78,11 @@ func scenarioIDs() []string {
 func runtimeNames() []string { return runtimes.Kinds() }
 
 // completeSubjectRuntime completes --runtime of a command that runs the reference
-// adapters unless one of the flags names another subject.
-func completeSubjectRuntime(cmd *cobra.Command, flags ...string) {
+// adapters unless a flag or a command names another subject.
+func completeSubjectRuntime(cmd *cobra.Command) {
 	err := cmd.RegisterFlagCompletionFunc("runtime", func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 		names := reference.Names
-		if slices.ContainsFunc(flags, cmd.Flags().Changed) || len(args) > 0 {
+		if slices.ContainsFunc([]string{subjectFlag, acpFlag, runnerFlag, httpFlag}, cmd.Flags().Changed) || len(args) > 0 {
 			names = runtimeNames
 		}
 		return complete(names)(cmd, args, word)

@@ -25,8 +25,7 @@ import (
 )
 
 func debugCmd() *cobra.Command {
-	var runtime, address, dir, dialect string
-	var isACP, isRunner bool
+	var f subjectFlags
 	var limit time.Duration
 	cmd := &cobra.Command{
 		Use:   "debug CASE --runtime RUNTIME -- CMD [ARG…]",
@@ -39,30 +38,34 @@ runtime's lines whole. After the last step it prints the checks that fail on the
 On a terminal it waits after each step: enter or n goes to the next one, c continues to
 the end, q quits (each with enter). Elsewhere it prints all steps.
 
-The program is started as by ` + "`turnspec smoke`" + `, which prints the lines between turnspec
-and the program.
+--subject, --dialect and a command after -- choose the adapter as in ` + "`turnspec run`" + `. The
+program is started as by ` + "`turnspec smoke`" + `, which prints the lines between turnspec and the
+program.
 
 Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection.`,
 		Example: `  turnspec debug permission/allow --runtime claude -- python3 my_adapter.py
   turnspec debug claude/2.1.197/text/plain --runtime claude -- python3 my_adapter.py
   turnspec debug text/plain --runtime claude --dialect my.json -- python3 my_adapter.py
-  turnspec debug text/plain --runtime claude --http http://127.0.0.1:0 -- node server.js`,
+  turnspec debug text/plain --runtime claude --subject http://127.0.0.1:0 -- node server.js`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if n := cmd.ArgsLenAtDash(); len(args) == 0 || n == 0 || n > 1 || n < 0 && (len(args) > 1 || address == "") {
-				return errors.New("give a case and, after --, the command that starts your adapter: turnspec debug text/plain --runtime claude -- python3 my_adapter.py")
+			usage := errors.New("give a case and, after --, the command that starts your adapter: turnspec debug text/plain --runtime claude -- python3 my_adapter.py")
+			if n := cmd.ArgsLenAtDash(); len(args) == 0 || n == 0 || n > 1 || n < 0 && len(args) > 1 {
+				return usage
+			}
+			if err := f.parse(cmd, args[1:], cmd.ArgsLenAtDash() == 1); err != nil {
+				return err
+			}
+			if f.kind == kindNone {
+				return usage
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, version, _ := strings.Cut(runtime, "@")
-			if !slices.Contains(runtimeNames(), name) {
-				return fmt.Errorf("--runtime is missing: name the runtime that the program wraps, %s", strings.Join(runtimeNames(), ", "))
-			}
-			rec, err := smokeRecording(fixtures.Embedded(), name, version, args[0])
+			rec, err := f.recording(args[0])
 			if err != nil {
 				return err
 			}
-			s, _, err := plugged(name, isACP, isRunner, address, dir, dialect, args[1:], nil)
+			s, err := f.subject(nil)
 			if err != nil {
 				return err
 			}
@@ -75,14 +78,9 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 			return stepThrough(cmd.OutOrStdout(), keys(cmd.InOrStdin(), cmd.OutOrStdout()), r)
 		},
 	}
-	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the program wraps: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197")
-	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
-	cmd.Flags().BoolVar(&isRunner, "runner", false, "the program is a runner")
-	cmd.Flags().StringVar(&address, "http", "", "the program is a server at this address, started by the command if there is one")
-	dialectFlag(cmd, &dialect)
-	standinFlag(cmd, &dir)
+	cmd.Flags().StringVar(&f.runtime, "runtime", "", "the runtime that the program wraps: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197")
+	f.declare(cmd)
 	startLimitFlag(cmd, &limit)
-	cmd.MarkFlagsMutuallyExclusive(commandFlags...)
 	completeFlag(cmd, "runtime", runtimeNames)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {

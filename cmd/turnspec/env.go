@@ -17,7 +17,7 @@ func envCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "env --runtime RUNTIME",
 		Short: "Print the variables with which a server finds the stand-in",
-		Long: `A server that is started before ` + "`turnspec run --http URL`" + ` must find the stand-in
+		Long: `A server that is started before ` + "`turnspec run --subject URL`" + ` must find the stand-in
 where it looks for its runtime. Env puts a stand-in into a folder and prints the
 variables for the shell that starts the server: PATH, and CODEX_PATH or
 CLAUDE_CODE_EXECUTABLE. The stand-in works only during a run; otherwise it exits

@@ -20,13 +20,14 @@ import (
 )
 
 type exploreFlags struct {
-	run   runFlags // runtime, subject, acp and checks
-	seed  uint64
-	count int
-	limit time.Duration
-	dir   string
-	show  int
-	json  bool
+	run    subjectFlags
+	checks []string
+	seed   uint64
+	count  int
+	limit  time.Duration
+	dir    string
+	show   int
+	json   bool
 }
 
 func exploreCmd() *cobra.Command {
@@ -51,16 +52,16 @@ scenario and one case that show it, a description, and the command that runs it
 again. A scenario that the runtime did not perform as composed is no failure; it is
 counted as not performed.
 
-It needs Linux and ` + "`turnspec runtimes install`" + `, and no key. --subject, --acp, --dialect
-and a command after -- choose the adapter as in ` + "`turnspec run`" + `.
+It needs Linux and ` + "`turnspec runtimes install`" + `, and no key. --subject, --dialect and
+a command after -- choose the adapter as in ` + "`turnspec run`" + `.
 
 Exit codes: 0 no failure found, 1 failures found, 2 it could not run.`,
 		Example: `  turnspec explore --runtime codex --for 10m
   turnspec explore --runtime claude --seed 7 --count 50 --dir found
-  turnspec explore --runtime codex --for 1h --acp -- npx -y @agentclientprotocol/codex-acp
+  turnspec explore --runtime codex --for 1h --subject acp -- npx -y @agentclientprotocol/codex-acp
   turnspec explore --runtime claude --seed 7 --print 12`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			return f.run.takeCommand(args, cmd.ArgsLenAtDash() == 0)
+			return f.run.parse(cmd, args, cmd.ArgsLenAtDash() == 0)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("print") {
@@ -71,8 +72,8 @@ Exit codes: 0 no failure found, 1 failures found, 2 it could not run.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.run.runtime, "runtime", "", "the runtime, claude or codex, or RUNTIME@VERSION (default version: the newest)")
-	f.run.subjectFlags(cmd, subjectFlag, acpFlag)
-	fl.StringArrayVar(&f.run.checks, "check", nil, "id or topic of a check: text.once, text (again for more; default: all)")
+	f.run.declare(cmd)
+	fl.StringArrayVar(&f.checks, "check", nil, "id or topic of a check: text.once, text (again for more; default: all)")
 	fl.Uint64Var(&f.seed, "seed", 1, "compose the scenarios of this number")
 	fl.IntVar(&f.count, "count", 0, "stop after so many scenarios")
 	fl.DurationVar(&f.limit, "for", 0, "stop after this time, such as 10m (default without --count: 5m)")
@@ -162,7 +163,7 @@ func (f *exploreFlags) config() (*explore.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := named(backend.Checks(), f.run.checks)
+	chosen, err := named(backend.Checks(), f.checks)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,8 @@ func importCmd() *cobra.Command {
 a case: redacted and linted as any recording, without a witness, with a note on its
 origin. If something that must not be published remains, or a line is no JSON
 object, import refuses the input and writes nothing. The version that the lines name
-wins over --runtime. fixtures/IMPORT.md says what an imported case is for.
+wins over --runtime. An imported case is for a bug report or a regression test, not for
+the corpus: the words of its model are not known.
 
   plain        each line is a line of the runtime's stdout
   timed        {"t_ms":12,"dir":"in|out|err","line":…}

@@ -89,9 +89,9 @@ func TestDialectFlag(t *testing.T) {
 		want string
 	}{
 		{[]string{"--dialect", "uistream"}, "--dialect is the vocabulary of your adapter's events: give its command after --"},
-		{[]string{"--dialect", "uistream", "--acp", "--", "x"}, "in the group [dialect acp] are set none of the others can be"},
+		{[]string{"--dialect", "uistream", "--subject", "acp:x"}, "--dialect is for a program or server"},
 		{[]string{"--dialect", "usechat", "--runtime", "claude", "--", "x"}, "it has post, which is for a server"},
-		{[]string{"--dialect", lines, "--runtime", "claude", "--http", "http://127.0.0.1:0", "--", "x"}, "it has stdin or args, which are for a program over stdio"},
+		{[]string{"--dialect", lines, "--runtime", "claude", "--subject", "http://127.0.0.1:0", "--", "x"}, "it has stdin or args, which are for a program over stdio"},
 		{[]string{"--dialect", "none.json", "--runtime", "claude", "--", "x"}, "--dialect: open none.json"},
 	} {
 		cmd := runCmd()

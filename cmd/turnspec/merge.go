@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance/report"
@@ -49,4 +52,22 @@ together.`,
 	out.flags(cmd)
 	known.writeFlag(cmd)
 	return cmd
+}
+
+// readReports reads JSON reports.
+func readReports(files []string) ([]report.Part, error) {
+	var parts []report.Part
+	var errs []error
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err == nil {
+			var d *report.Document
+			if d, err = report.Read(file, b); err == nil {
+				parts = append(parts, report.Part{File: file, Document: d})
+				continue
+			}
+		}
+		errs = append(errs, err)
+	}
+	return parts, errors.Join(errs...)
 }

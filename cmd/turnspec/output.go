@@ -172,12 +172,12 @@ func (o *output) text(out io.Writer, d *report.Document) error {
 // checks and outputs.
 func rerun(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
-	for _, name := range []string{"corpus", "subject", "acp", "runner", "http", "dialect", "standin", "start-limit", "runtime", "tier", "places", "seed", "exhaustive", "isolate"} {
+	for _, name := range []string{"corpus", subjectFlag, acpFlag, runnerFlag, httpFlag, "dialect", "standin", "start-limit", "runtime", "tier", "places", "seed", "exhaustive", "isolate"} {
 		flag := cmd.Flags().Lookup(name)
 		if flag == nil || !flag.Changed {
 			continue
 		}
-		external := cmd.Flags().NArg() > 0 || slices.ContainsFunc([]string{"--subject", "--http"}, func(f string) bool { return slices.Contains(words, f) })
+		external := cmd.Flags().NArg() > 0 || slices.Contains(words, "--subject")
 		if name == "runtime" && !external {
 			continue // the case names the runtime; only for a program it is needed
 		}
@@ -191,6 +191,10 @@ func rerun(cmd *cobra.Command) string {
 		for _, v := range values {
 			switch {
 			case v == string(conformance.TierLive): // the report adds it
+			case name == acpFlag || name == runnerFlag:
+				words = append(words, "--subject", name)
+			case name == httpFlag:
+				words = append(words, "--subject", quoted(v))
 			case flag.Value.Type() == "bool":
 				words = append(words, "--"+name)
 			default:

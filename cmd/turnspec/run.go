@@ -21,13 +21,9 @@ import (
 )
 
 type runFlags struct {
-	corpus, runtime     string
-	subject             string
-	acp, runner         bool
-	http, standin       string
-	dialect             string // of http, or of a program over stdio
+	subjectFlags
+	corpus              string
 	startLimit          time.Duration
-	command             []string // of acp, runner and http
 	cases, checks, tier []string
 	faults              []string
 	exhaustive          bool
@@ -65,15 +61,23 @@ language that speaks JSON lines over stdio (conformance/plug/jsonl/PROTOCOL.md) 
 finds a stand-in where it looks for the runtime. It runs in real time, in the tier
 process; check the connection with ` + "`turnspec smoke`" + ` first; run does that too, and runs
 nothing else if the program does not start or does not get through one turn of text.
---acp tests an ACP agent, --runner a runner. --http tests a server of HTTP and
-server-sent events (conformance/plug/sse/ROUTES.md): either one that the command
-after -- starts (if the address has port 0, PORT holds a free port), or one that runs
-already and was started in a shell after
-` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + `. With --dialect the events of a program or
-server are read in a vocabulary of their own, a built-in one or one that a file
-describes (` + "`turnspec map`" + ` proposes the file); of a server over WebSocket if the
-address begins with ws://. The dialects usechat and agui-agent are for servers that
-answer a message with the stream of its turn.
+--subject also takes other kinds of adapters:
+  acp:CMD            an agent of the Agent Client Protocol
+  runner:CMD         a runner (` + "`turnspec runner --help`" + `)
+  http://HOST:PORT   a server of HTTP and server-sent events
+                     (conformance/plug/sse/ROUTES.md); ws:// if its events come over
+                     a WebSocket
+  program:CMD        a program over JSON lines, as a command without a kind
+  reference:RUNTIME  a reference adapter
+CMD may follow after -- instead: --subject acp -- CMD. A server is started by the
+command after -- (if the address has port 0, PORT holds a free port), or it runs already
+and was started in a shell after ` + "`eval \"$(turnspec env --runtime RUNTIME)\"`" + `.
+--acp, --runner and --http URL are an old spelling of --subject acp, runner and URL.
+
+With --dialect the events of a program or server are read in a vocabulary of their own,
+a built-in one or one that a file describes (` + "`turnspec map`" + ` proposes the file). The
+dialects usechat and agui-agent are for servers that answer a message with the stream
+of its turn.
 
 The tiers witness, golden and timing replay recordings and run anywhere. The tier
 live drives the real runtimes offline against the scripted model: it needs Linux
@@ -121,12 +125,12 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
   turnspec run --runtime claude -- python3 my_adapter.py
   turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329
   turnspec run --runtime claude --dialect my.json -- python3 my_adapter.py
-  turnspec run --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
-  turnspec run --runtime claude --runner -- turnspec runner --runtime claude
-  turnspec run --runtime claude --http http://127.0.0.1:0 -- node server.js
-  turnspec run --runtime claude --http http://127.0.0.1:0 --dialect uistream -- turnspec serve --runtime claude --no-token --recover leave
-  turnspec run --runtime claude --http ws://127.0.0.1:0 --dialect wsmessages -- turnspec serve --runtime claude --no-token --recover leave
-  turnspec run --runtime claude --http http://127.0.0.1:0 --dialect usechat -- node chat.js
+  turnspec run --runtime codex --subject acp -- npx -y @agentclientprotocol/codex-acp
+  turnspec run --runtime claude --subject runner -- turnspec runner --runtime claude
+  turnspec run --runtime claude --subject http://127.0.0.1:0 -- node server.js
+  turnspec run --runtime claude --subject http://127.0.0.1:0 --dialect uistream -- turnspec serve --runtime claude --no-token --recover leave
+  turnspec run --runtime claude --subject ws://127.0.0.1:0 --dialect wsmessages -- turnspec serve --runtime claude --no-token --recover leave
+  turnspec run --runtime claude --subject http://127.0.0.1:0 --dialect usechat -- node chat.js
   turnspec run --runtime claude --last-failed -- python3 my_adapter.py
   turnspec run --runtime claude --fail-on-flaky -- python3 my_adapter.py
   turnspec run --runtime claude --case 'text/*' --watch -- python3 my_adapter.py
@@ -134,13 +138,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
   turnspec run --known known.txt --shard 2/5 --report json=2.json
   turnspec run --tier live --case text/plain`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			// An unset variable in --subject "$CMD" must not test the reference instead.
-			for _, name := range []string{"subject", "http"} {
-				if flag := cmd.Flags().Lookup(name); flag.Changed && strings.TrimSpace(flag.Value.String()) == "" {
-					return fmt.Errorf("--%s is empty: give the command or address of your adapter, or leave --%s out to test the reference", name, name)
-				}
-			}
-			if err := f.takeCommand(args, cmd.ArgsLenAtDash() == 0); err != nil {
+			if err := f.parse(cmd, args, cmd.ArgsLenAtDash() == 0); err != nil {
 				return err
 			}
 			if f.isolate && f.external() {
@@ -150,7 +148,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.watch && !f.external() {
-				return errors.New("--watch runs your adapter again when its files change: give its command after --, or with --subject, --acp, --runner or --http")
+				return errors.New("--watch runs your adapter again when its files change: give its command after --, or with --subject")
 			}
 			if f.list {
 				return listRun(cmd, f)
@@ -173,8 +171,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 	cmd.MarkFlagsMutuallyExclusive("level", "check")
 	fl.StringArrayVar(&f.tier, "tier", nil, "witness, golden, timing, process or live (again for more; default: all but process and live)")
 	fl.StringVar(&f.runtime, "runtime", "", "only this runtime: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197 (live takes the newest without)")
-	f.subjectFlags(cmd, subjectFlag, acpFlag, runnerFlag, httpFlag)
-	standinFlag(cmd, &f.standin)
+	f.declare(cmd)
 	startLimitFlag(cmd, &f.startLimit)
 	fl.StringVar(&f.shard, "shard", "", "run a part of the cases: 2/5, or auto in a parallel job of GitLab, Buildkite or CircleCI, or auto/5 where the job knows its index alone")
 	fl.BoolVar(&f.lastFailed, "last-failed", false, "only the cases that failed in the last run of this subject from this folder")
@@ -206,7 +203,7 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
 	completeFlag(cmd, "fault", faultNames)
 	completeFlag(cmd, "tier", tierNames)
 	completeFlag(cmd, "level", checks.Levels)
-	completeSubjectRuntime(cmd, append([]string{"subject"}, commandFlags...)...)
+	completeSubjectRuntime(cmd)
 	return cmd
 }
 

@@ -15,17 +15,6 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-func (f runFlags) name() string {
-	name, _, _ := strings.Cut(f.runtime, "@")
-	return name
-}
-
-// version returns the version of --runtime; "" means the newest if live, else all.
-func (f runFlags) version() string {
-	_, version, _ := strings.Cut(f.runtime, "@")
-	return version
-}
-
 // config converts the flags to a configuration.
 func (f runFlags) config() (conformance.Config, error) {
 	var cfg conformance.Config

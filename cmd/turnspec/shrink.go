@@ -18,7 +18,8 @@ import (
 )
 
 type shrinkFlags struct {
-	run          runFlags // corpus, subject, acp and http
+	subject      subjectFlags
+	corpus       string
 	check, fault string
 	broken       string
 	out          string
@@ -42,20 +43,19 @@ folder otherwise. It holds the scenario, the case, and a README.txt with the com
 that fails. ` + "`turnspec run --corpus FILE`" + ` plays it. The case is a made one: it is no
 recording any more, and its head says so.
 
---subject, --acp, --http, --dialect and a command after -- choose the adapter as in
-` + "`turnspec run`" + `.
+--subject, --dialect and a command after -- choose the adapter as in ` + "`turnspec run`" + `.
 
 Exit codes: 0 a smaller case was written, 2 the adapter passes the check on the case, or
 it could not run.`,
 		Example: `  turnspec shrink claude/2.1.329/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip
-  turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --acp -o bug.zip -- my-agent
+  turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --subject acp:my-agent -o bug.zip
   turnspec shrink claude/2.1.329/text/plain --check text.once --dialect my.json -o bug.zip -- python3 my_adapter.py
   turnspec run --corpus bug.zip --runtime claude --subject 'python3 my_adapter.py'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("name the case, such as codex/0.169.0/tool/parallel; `turnspec list cases` prints all")
 			}
-			return f.run.takeCommand(args[1:], cmd.ArgsLenAtDash() == 1)
+			return f.subject.parse(cmd, args[1:], cmd.ArgsLenAtDash() == 1)
 		},
 		ValidArgsFunction: complete(caseIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,11 +63,10 @@ it could not run.`,
 		},
 	}
 	fl := cmd.Flags()
-	corpusFlag(cmd, &f.run.corpus)
+	corpusFlag(cmd, &f.corpus)
 	fl.StringVar(&f.check, "check", "", "id of the check that fails (required)")
 	fl.StringVar(&f.fault, "fault", "", "fail with this fault; without it, as the first failure of the case does")
-	f.run.subjectFlags(cmd, subjectFlag, acpFlag, httpFlag)
-	standinFlag(cmd, &f.run.standin)
+	f.subject.declare(cmd)
 	fl.StringVar(&f.broken, "broken", "", "a broken adapter of the suite, to try it out; `turnspec explain CHECK` names those of a check")
 	fl.StringVarP(&f.out, "output", "o", "", "the archive or folder to write (required)")
 	fl.DurationVar(&f.limit, "for", 2*time.Minute, "stop after this time with the smallest case so far")
@@ -124,7 +123,7 @@ func (f *shrinkFlags) config(id string) (*shrink.Config, error) {
 	case f.out == "":
 		return nil, errors.New("-o is missing: name the file to write, such as bug.zip")
 	}
-	corpus, err := openCorpus(f.run.corpus)
+	corpus, err := openCorpus(f.corpus)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +134,7 @@ func (f *shrinkFlags) config(id string) (*shrink.Config, error) {
 	if len(chosen) != 1 {
 		return nil, fmt.Errorf("--check %s names %d checks: name one", f.check, len(chosen))
 	}
-	f.run.runtime, _, _ = strings.Cut(id, "/")
+	f.subject.runtime, _, _ = strings.Cut(id, "/")
 	cfg := &shrink.Config{
 		Corpus: corpus, Case: id, Check: chosen[0], Fault: f.fault, Seed: f.seed, Tries: f.tries, Limit: f.limit,
 	}
@@ -146,8 +145,8 @@ func (f *shrinkFlags) config(id string) (*shrink.Config, error) {
 	} else {
 		return nil, fmt.Errorf("%q matches %d cases: name one", id, len(ids))
 	}
-	f.run.runtime, _, _ = fixtures.SplitCaseID(cfg.Case)
-	guard, err := references(f.run.runtime)
+	f.subject.runtime, _, _ = fixtures.SplitCaseID(cfg.Case)
+	guard, err := references(f.subject.runtime)
 	if err != nil {
 		return nil, err
 	}
@@ -159,12 +158,12 @@ func (f *shrinkFlags) config(id string) (*shrink.Config, error) {
 		cfg.Subject, cfg.Guard = d.Subject(guard[0]), guard[0]
 		return cfg, nil
 	}
-	subjects, err := f.run.subjects()
+	subjects, err := f.subject.subjects()
 	if err != nil {
 		return nil, err
 	}
 	cfg.Subject = subjects[0]
-	if f.run.external() {
+	if f.subject.external() {
 		cfg.Guard = guard[0]
 	}
 	return cfg, nil
@@ -172,7 +171,7 @@ func (f *shrinkFlags) config(id string) (*shrink.Config, error) {
 
 // rerun returns the command that fails on the smaller case.
 func (f *shrinkFlags) rerun(cfg *shrink.Config, id string) string {
-	return f.run.subjectCommand(fmt.Sprintf("turnspec run --corpus %s --case %s --check %s", quoted(f.out), id, cfg.Check.ID))
+	return f.subject.subjectCommand(fmt.Sprintf("turnspec run --corpus %s --case %s --check %s", quoted(f.out), id, cfg.Check.ID))
 }
 
 func about(cfg *shrink.Config, res *shrink.Result, id, again string) string {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,30 +13,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/plug"
-	"github.com/turnspec/turnspec/conformance/plug/acp"
-	"github.com/turnspec/turnspec/conformance/plug/conversation"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
-	"github.com/turnspec/turnspec/fixtures"
 )
 
 func smokeCmd() *cobra.Command {
-	var runtime, address, dir, dialect, of string
-	var isACP, isRunner bool
+	var f subjectFlags
+	var of string
 	var limit time.Duration
 	cmd := &cobra.Command{
 		Use:   "smoke --runtime RUNTIME -- CMD [ARG…]",
 		Short: "Check that a program is connected correctly as a subject",
 		Long: `Smoke starts a program that wraps a runtime, replays one turn of text to it and
 prints each line of the protocol (conformance/plug/jsonl/PROTOCOL.md): hello, open,
-send, close. It tests the connection only; ` + "`turnspec run --subject`" + ` is the suite.
+send, close. It tests the connection only; ` + "`turnspec run`" + ` is the suite.
 
 With --case it replays that case instead, prints its lines and how each step of the
 client went, and judges nothing.
 
-With --acp the program is an agent of the Agent Client Protocol, with --runner a runner
-(turnspec runner --help), with --http a server
-(conformance/plug/sse/ROUTES.md), which may also run already. With --dialect its events
+--subject names another kind of adapter, as in ` + "`turnspec run`" + `: an ACP agent, a runner, a
+server, which may also run already, or a reference adapter. With --dialect its events
 are in another vocabulary; a failure lists the messages that no rule reads.
 
 Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
@@ -46,32 +39,27 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
   turnspec smoke --runtime claude --case permission/allow -- python3 my_adapter.py
   turnspec smoke --runtime claude@2.1.197 -- ./my-adapter --stdio
   turnspec smoke --runtime claude --dialect my.json -- python3 my_adapter.py
-  turnspec smoke --runtime codex --acp -- npx -y @agentclientprotocol/codex-acp
-  turnspec smoke --runtime claude --http http://127.0.0.1:0 -- node server.js`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 && address == "" {
+  turnspec smoke --runtime codex --subject acp -- npx -y @agentclientprotocol/codex-acp
+  turnspec smoke --runtime claude --subject http://127.0.0.1:0 -- node server.js`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := f.parse(cmd, args, cmd.ArgsLenAtDash() == 0); err != nil {
+				return err
+			}
+			if f.kind == kindNone {
 				return errors.New("give the command that starts your adapter: turnspec smoke --runtime claude -- python3 my_adapter.py")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			shown := strings.TrimSpace(address + " " + strings.Join(args, " "))
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(cmd)
 			defer stop()
-			return smoke(ctx, cmd.OutOrStdout(), runtime, of, shown, limit, func(name string, show func(bool, string)) (conformance.Subject, string, error) {
-				return plugged(name, isACP, isRunner, address, dir, dialect, args, show)
-			})
+			return smoke(ctx, cmd.OutOrStdout(), f, of, limit)
 		},
 	}
-	cmd.Flags().StringVar(&runtime, "runtime", "", "the runtime that the program wraps: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197")
+	cmd.Flags().StringVar(&f.runtime, "runtime", "", "the runtime that the program wraps: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197")
 	cmd.Flags().StringVar(&of, "case", "", "trace this case, such as permission/allow or claude/2.1.329/permission/allow")
-	cmd.Flags().BoolVar(&isACP, "acp", false, "the program is an ACP agent")
-	cmd.Flags().BoolVar(&isRunner, "runner", false, "the program is a runner")
-	cmd.Flags().StringVar(&address, "http", "", "the program is a server at this address, started by the command if there is one")
-	dialectFlag(cmd, &dialect)
-	standinFlag(cmd, &dir)
+	f.declare(cmd)
 	startLimitFlag(cmd, &limit)
-	cmd.MarkFlagsMutuallyExclusive(commandFlags...)
 	completeFlag(cmd, "runtime", runtimeNames)
 	completeFlag(cmd, "case", caseIDs)
 	return cmd
@@ -84,51 +72,8 @@ func startLimitFlag(cmd *cobra.Command, limit *time.Duration) {
 	cmd.Flags().DurationVar(limit, "start-limit", defaultStartLimit, "how long the program may take for its first line in the smoke test")
 }
 
-// plugged returns the subject of a smoke test, and the flag that names it for run.
-func plugged(name string, isACP, isRunner bool, address, dir, dialect string, argv []string, show func(in bool, text string)) (conformance.Subject, string, error) {
-	if address != "" {
-		s, err := runFlags{http: address, standin: dir, dialect: dialect, command: argv, runtime: name}.server()
-		if err != nil {
-			return nil, "", err
-		}
-		s.Watch = show
-		flag := "--http " + address
-		if dialect != "" {
-			flag += " --dialect " + quoted(dialect)
-		}
-		if dir != "" {
-			flag += " --standin " + quoted(dir)
-		}
-		if len(argv) > 0 {
-			flag += " -- " + strings.Join(argv, " ")
-		}
-		return s, flag, nil
-	}
-	title := filepath.Base(argv[len(argv)-1])
-	if isACP {
-		return &acp.Subject{Program: plug.Program{Title: title, Of: name, Command: argv, Watch: show}}, "--acp -- " + strings.Join(argv, " "), nil
-	}
-	if isRunner {
-		return &conversation.Subject{Program: plug.Program{Title: filepath.Base(argv[0]), Of: name, Command: argv, Watch: show}}, "--runner -- " + strings.Join(argv, " "), nil
-	}
-	s, err := runFlags{dialect: dialect, runtime: name}.stdio(argv)
-	if err != nil {
-		return nil, "", err
-	}
-	s.Watch = show
-	flag := "-- " + strings.Join(quotedAll(argv), " ")
-	if dialect != "" {
-		flag = "--dialect " + quoted(dialect) + " " + flag
-	}
-	return s, flag, nil
-}
-
-func smoke(ctx context.Context, out io.Writer, runtime, of, shown string, limit time.Duration, plug func(name string, show func(in bool, text string)) (conformance.Subject, string, error)) error {
-	name, version, _ := strings.Cut(runtime, "@")
-	if !slices.Contains(runtimeNames(), name) {
-		return fmt.Errorf("--runtime is missing: name the runtime that the program wraps, %s", strings.Join(runtimeNames(), ", "))
-	}
-	rec, err := smokeRecording(fixtures.Embedded(), name, version, cmp.Or(of, jsonl.SmokeScenario))
+func smoke(ctx context.Context, out io.Writer, f subjectFlags, of string, limit time.Duration) error {
+	rec, err := f.recording(cmp.Or(of, jsonl.SmokeScenario))
 	if err != nil {
 		return err
 	}
@@ -147,11 +92,11 @@ func smoke(ctx context.Context, out io.Writer, runtime, of, shown string, limit 
 		}
 		fmt.Fprintln(out, st.Dim(clipColumns(arrow+" "+clip(text, 240), width)))
 	}
-	s, flag, err := plug(name, show)
+	s, err := f.subject(show)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "replaying %s to: %s\n", rec.Case.ID, shown)
+	fmt.Fprintf(out, "replaying %s to: %s\n", rec.Case.ID, f.shown())
 	r, err := smokeTest(ctx, s, rec, limit)
 	if err != nil {
 		return err
@@ -163,12 +108,12 @@ func smoke(ctx context.Context, out io.Writer, runtime, of, shown string, limit 
 	}
 	fmt.Fprintln(out)
 	if of != "" {
-		return printTrace(out, r, fmt.Sprintf("turnspec run --runtime %s --case %s %s", name, rec.Case.ID, flag))
+		return printTrace(out, r, f.subjectCommand("turnspec run --case "+rec.Case.ID))
 	}
 	if !printSmoke(out, st, s, r, jsonl.Connection(r)) {
 		return errFailed
 	}
-	fmt.Fprintf(out, "\nThe program is connected. Next:\n  turnspec run --runtime %s %s\n", name, flag)
+	fmt.Fprintf(out, "\nThe program is connected. Next:\n  %s\n", f.subjectCommand("turnspec run"))
 	return nil
 }
 

@@ -13,8 +13,6 @@ var formats = []struct {
 	{"junit", JUnit},
 	{"markdown", Markdown},
 	{"html", HTML},
-	{"badge", Badge},
-	{"shields", Shields},
 }
 
 // Formats returns the names of the forms of a file.

@@ -1,5 +1,52 @@
-// Package replay reduces the events of a session to a chat. CHAT.md shows how to
-// build a chat UI on it.
+// Package replay reduces the events of a session to the chat that a user sees: live, after a
+// reload, or from the end of a session of a million events.
+//
+// # Three ways to use it
+//
+//   - Stored events, in any order: Reduce. It costs as much as there are events.
+//   - Live events: New, Reducer.Add, and a View whenever you draw. An event and a view cost the
+//     same however long the session is. Any number of goroutines may read a View, which never
+//     changes, while Add goes on.
+//   - An event log with a long session: window.Keep where events are appended, and window.Open
+//     where they are shown, with the options that were passed to Keep. It reads the newest
+//     messages and what is open. Snapshots may be deleted at any time.
+//
+// The examples here and in package eventlog/window are compiled.
+//
+// # Drawing a chat
+//
+// A chat is a list of messages, and a message a list of blocks in the order of events. Draw the
+// blocks in order and switch on Kind:
+//
+//	text         the model's text, Markdown: running, complete, interrupted
+//	thinking     its visible reasoning: likewise
+//	tool         a call, its input and output: writing, running, ok, failed, denied, interrupted, backgrounded
+//	subagent     nested blocks: running, complete, failed, stopped, interrupted
+//	permission   a request to let a tool run: pending, allowed, denied, cancelled, withdrawn
+//	interrupt    a question to the user, a plan to approve: pending, answered, withdrawn
+//	component    a UI component of the agent: loading, ready, error
+//	plan         the current steps; one in a message
+//	error        ended the turn, the sub-agent or the session
+//	notice, compaction, checkpoint
+//	any other    an event of this type, its data as JSON in Text; one in a message for each id
+//
+// A message is running, complete, stopped or failed. A user message is at the place where the
+// runtime read it; messages that are still queued are in Queue. Number counts messages within a
+// session, with gaps where one was retracted, and never changes: use it as the key of a drawn
+// message, and the position of a block within its message. If the session streams the inputs of
+// tools, a call is writing with its InputText so far, which is incomplete JSON; when it starts, a
+// block with the whole input takes its place, at the end of the message. Link to the URL of a
+// fetched page only if it is http or https. Media describes what a tool gave by type, size and
+// hash: no chat holds the bytes.
+//
+// These are computed from the blocks and not stored: Message.Flat, Block.Summary ("Edit: 2
+// files"), Block.Outcome ("+3 −1", "exit 1"), Tool.Category, Tool.Exchange, Chat.Stats,
+// View.Stats, View.Doing ("Runs Bash: git status"). Durations come from ts, which orders nothing.
+// Tokens and cost of Figures are those of the turn: of a session's usage it is what was added
+// since the turn began, and tokens are missing if it is not known what a resumed session had
+// used before.
+//
+// # Reduction
 //
 // The same reducer handles live and stored events: Reducer.Add reduces one event
 // in constant time, and Reduce sorts stored events by (session_id, seq) and adds

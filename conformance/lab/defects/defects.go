@@ -18,9 +18,6 @@ import (
 // with it.
 type Defect = broken.Adapter
 
-// All returns every defect.
-func All() []Defect { return backend.Broken() }
-
 // Named returns the defect of that name.
 func Named(name string) (Defect, error) {
 	var names []string

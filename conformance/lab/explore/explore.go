@@ -1,15 +1,3 @@
-// Package explore looks for scenarios that make a subject fail. It is not part of the
-// stable interface.
-//
-// A grammar (grammar.go) composes scenarios from turns, tools, questions, stops,
-// messages during a turn, sub-agents, failures of the model, resumed sessions and more,
-// by seed. Each is performed on the real runtime with the scripted model: it is recorded,
-// the recording is replayed to the subject with faults, and the subject drives the
-// runtime itself. The checks judge by the witness, so they hold for any scenario.
-//
-// A scenario that shows a wire shape which neither the corpus nor an earlier scenario
-// showed is kept, and most later scenarios are mutants of the kept ones. A failure is
-// tried again and made smaller, and becomes a corpus of one scenario and one case.
 package explore
 
 import (
@@ -209,9 +197,7 @@ func (x *explorer) judge(ctx context.Context, e *entry, plan Plan, out *outcome)
 		flaky := !again.has(f)
 		smallest := out
 		if !flaky {
-			if smallest, err = x.shrink(ctx, plan, out, f, x.report); err != nil && ctx.Err() == nil {
-				return err
-			}
+			smallest = x.shrink(ctx, plan, out, f, x.report)
 		}
 		e.Finding, err = writeFinding(x.Dir, x.Command, smallest, f, *e, flaky)
 		return err // another failure of the scenario is found with another one

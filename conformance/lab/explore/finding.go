@@ -2,13 +2,12 @@ package explore
 
 import (
 	"fmt"
-	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/lab/shrink"
 	"github.com/turnspec/turnspec/conformance/report"
 )
 
@@ -63,7 +62,7 @@ func writeFinding(dir string, command func(run string) string, o *outcome, first
 		run += " --tier live"
 	}
 	out.Rerun = command(run)
-	b, err := o.recorded.Format()
+	files, err := shrink.CorpusFiles(o.text, o.recorded)
 	if err != nil {
 		return nil, err
 	}
@@ -76,18 +75,6 @@ func writeFinding(dir string, command func(run string) string, o *outcome, first
 		return nil, err
 	}
 	fmt.Fprintf(&text, "\nrerun here: %s\n", out.Rerun)
-	for file, data := range map[string][]byte{
-		path.Join("scenarios", o.scenario.ID) + ".txtar": o.text,
-		o.recorded.ID + ".txtar":                         b,
-		"FAILURE.txt":                                    []byte(text.String()),
-	} {
-		file = filepath.Join(out.Dir, filepath.FromSlash(file))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(file, data, 0o644); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	files["FAILURE.txt"] = []byte(text.String())
+	return out, shrink.Write(out.Dir, files)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/lab/live"
+	"github.com/turnspec/turnspec/conformance/lab/shrink"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/recorder"
@@ -69,7 +70,7 @@ func (p *performer) perform(ctx context.Context, text []byte) (*outcome, error) 
 	if err := p.record(ctx, out); err != nil || out.notPerformed != "" {
 		return out, err
 	}
-	corpus, err := overlay(p.corpus, out)
+	corpus, err := shrink.Overlay(p.corpus, out.text, out.recorded)
 	if err != nil {
 		return nil, err
 	}
@@ -140,16 +141,7 @@ func (o *outcome) has(f failure) bool { return slices.ContainsFunc(o.failures, f
 // hasLike reports whether a failure with the same words is among those of the outcome. A
 // smaller scenario may fail the same check for another reason.
 func (o *outcome) hasLike(f failure) bool {
-	return slices.ContainsFunc(o.failures, func(g failure) bool { return f.same(g) && f.words() == g.words() })
-}
-
-// words returns the beginning of the problem, up to what comes from the scenario.
-func (f failure) words() string {
-	words, _, _ := strings.Cut(f.Problem, ":")
-	if i := strings.IndexAny(words, `"{`); i >= 0 {
-		words = words[:i]
-	}
-	return digits.ReplaceAllString(words, "N")
+	return slices.ContainsFunc(o.failures, func(g failure) bool { return f.same(g) && shrink.Words(f.Problem) == shrink.Words(g.Problem) })
 }
 
 // reason shortens why a scenario was not performed, so that equal reasons have equal

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/conformance/lab/shrink"
 )
 
 // TestPlansComposeScenarios checks that each plan, fresh or changed, gives a scenario that
@@ -42,10 +45,12 @@ func TestTextsAreDistinct(t *testing.T) {
 	for _, runtime := range []string{"claude", "codex"} {
 		for i := range 400 {
 			text := Fresh(runtime, 3, i).Compose(runtime)
-			for _, form := range [][]byte{text, textReductions(text)[0]} {
+			for _, form := range [][]byte{text, shrink.ScenarioForms(text)[0]} {
 				seen := map[string]bool{}
 				for line := range strings.Lines(string(form)) {
-					for _, part := range partsOf(line) {
+					var parts []jsontext.Value
+					_ = json.Unmarshal([]byte(line), &parts) // not each line is a reply
+					for _, part := range parts {
 						var p struct{ Text, Think []string }
 						if json.Unmarshal(part, &p) != nil || len(p.Text)+len(p.Think) == 0 {
 							continue
@@ -100,7 +105,7 @@ func TestReductionsAreSmaller(t *testing.T) {
 			}
 		}
 		text := p.Compose("codex")
-		for _, smaller := range textReductions(text) {
+		for _, smaller := range shrink.ScenarioForms(text) {
 			if _, err := Parse(smaller); err == nil {
 				valid++
 			}

@@ -1,6 +1,10 @@
 package explore
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/conformance/lab/shrink"
+)
 
 // words are deltas of plain text.
 var words = []string{"The ", "room ", "is ", "blue", " and ", "quiet. ", "One ", "lamp ", "burns", ", ", "no ", "more. "}
@@ -25,16 +29,7 @@ func (c *composer) sentence() []string {
 }
 
 // newLetters returns letters that no other text of the scenario has at that place.
-func (c *composer) newLetters() string { return letters(c.newMark()) }
-
-// letters returns the letters of a number from 0: a to z, then ba to zz, and so on.
-func letters(n int) string {
-	last := string(rune('a' + n%26))
-	if n < 26 {
-		return last
-	}
-	return letters(n/26) + last
-}
+func (c *composer) newLetters() string { return shrink.Letters(c.newMark()) }
 
 // prose returns blocks of text and of reasoning; often none.
 func (c *composer) prose() []any {

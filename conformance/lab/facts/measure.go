@@ -9,13 +9,6 @@ import (
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// Altered is a run in which one fact is altered in all events.
-type Altered struct {
-	*conformance.Run
-	Fact Fact
-	How  Alteration
-}
-
 // Play lets the reference adapter of a case's runtime perform it. It returns nil if the
 // runtime or the adapter cannot, or if there is no adapter for it.
 func Play(corpus fixtures.Corpus, subjects map[string]conformance.Subject, id string) (*conformance.Run, error) {
@@ -32,18 +25,6 @@ func Play(corpus fixtures.Corpus, subjects map[string]conformance.Subject, id st
 		return nil, nil
 	}
 	return run, nil
-}
-
-// Falsified returns the runs that make a fact of the run false, in the ways in which
-// it can be.
-func Falsified(r *conformance.Run, f Fact) []Altered {
-	var out []Altered
-	for _, how := range f.falsifications() {
-		if events := Alter(r.Events, f, how); events != nil {
-			out = append(out, Altered{r.WithEvents(events), f, how})
-		}
-	}
-	return out
 }
 
 // Fails reports whether a check fails on the events of a run. It is false for checks

@@ -1,6 +1,6 @@
 // Command mutants measures whether the suite notices when an adapter is changed. It
 // changes the adapters in thousands of small ways, one at a time, runs the corpus
-// against each, and writes a page of the changes that no check reported.
+// against each, and writes the changes that no check reported.
 //
 // All mutants are compiled into one program: each place asks a switch (package on)
 // whether its mutant is on. So a mutant costs no compilation, only the cases that
@@ -35,7 +35,7 @@ type options struct {
 	seed          uint64
 	cases, faulty int
 	workers       int
-	dir, page     string
+	dir, results  string
 	units         *regexp.Regexp // nil for none
 	goldens       bool
 }
@@ -49,7 +49,7 @@ func main() {
 	flag.IntVar(&o.faulty, "faulty", 12, "and to so many with faults; 0: to all that reach it")
 	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "processes that play")
 	flag.StringVar(&o.dir, "dir", ".tmp/mutants", "folder for the rewritten code and results.json")
-	flag.StringVar(&o.page, "page", "", "write the page to this file")
+	flag.StringVar(&o.results, "results", "", "write the figures and the survivors to this file, of which `make docs` makes a page")
 	units := flag.String("units", "", "let the adapters' own tests try what the suite does not kill in these packages: a regular expression")
 	flag.BoolVar(&o.goldens, "goldens", true, "compare what no check kills with the stored events and chats; without them a mutant is seen as an adapter of somebody else is")
 	flag.Parse()

@@ -133,7 +133,8 @@ func (t *tally) cells(name string) []string {
 	return append(row, unit, percent(t.killed, t.killed+t.survived-t.same))
 }
 
-// report prints the figures and writes the page, unless --only selects a part.
+// report writes the figures and the survivors to the file of --results; without one it prints the
+// figures.
 func (o options) report(out []Outcome, all int) error {
 	text, err := os.ReadFile(reasonsFile)
 	if err != nil && !os.IsNotExist(err) {
@@ -143,26 +144,31 @@ func (o options) report(out []Outcome, all int) error {
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
+	var b strings.Builder
 	if len(out) < all {
 		fmt.Fprintf(&b, "Of %d mutants, %d were tried at random", all, len(out))
 		if only := o.only.String(); only != "" {
 			fmt.Fprintf(&b, " among those that match `%s`", only)
 		}
-		fmt.Fprintf(&b, " (`--sample %d --seed %d --cases %d --faulty %d`). A survivor was played to %s without faults, and to %s with them.\n\n",
+		fmt.Fprintf(&b, " (`--sample %d --seed %d --cases %d --faulty %d`). A survivor was played to %s without faults, and to %s with them.",
 			o.sample, o.seed, o.cases, o.faulty, upTo(o.cases), upTo(o.faulty))
 	}
-	writeFigures(&b, out, reasons)
-	if o.page == "" {
-		_, err := os.Stdout.Write(b.Bytes())
+	sections := figures(out, reasons)
+	sections[0].Text = b.String()
+	if o.results == "" {
+		w := table.New(os.Stdout)
+		w.Sections(sections)
+		return w.Err()
+	}
+	var results bytes.Buffer
+	if err := table.WriteJSON(&results, append(sections, survivors(out, reasons)...)); err != nil {
 		return err
 	}
-	writeSurvivors(&b, out, reasons)
-	return os.WriteFile(filepath.FromSlash(o.page), append([]byte(head), b.Bytes()...), 0o644)
+	return os.WriteFile(filepath.FromSlash(o.results), results.Bytes(), 0o644)
 }
 
-// writeFigures writes the tables by package and by operator.
-func writeFigures(b *bytes.Buffer, out []Outcome, reasons []reason) {
+// figures returns the tables by package and by operator.
+func figures(out []Outcome, reasons []reason) (tables []table.Section) {
 	for _, by := range []struct {
 		title string
 		of    func(Outcome) string
@@ -191,13 +197,13 @@ func writeFigures(b *bytes.Buffer, out []Outcome, reasons []reason) {
 		for _, name := range names {
 			rows = append(rows, sums[name].cells(name))
 		}
-		table.New(b).Markdown(head, append(rows, total.cells("all")))
-		b.WriteByte('\n')
+		tables = append(tables, table.Section{Head: head, Rows: append(rows, total.cells("all"))})
 	}
+	return tables
 }
 
-// writeSurvivors lists the survivors by reason, those without a reason last.
-func writeSurvivors(b *bytes.Buffer, out []Outcome, reasons []reason) {
+// survivors lists the survivors by reason, those without a reason last.
+func survivors(out []Outcome, reasons []reason) (sections []table.Section) {
 	type group struct{ kind, why string }
 	found := map[group][]Outcome{}
 	var order []group
@@ -229,20 +235,23 @@ func writeSurvivors(b *bytes.Buffer, out []Outcome, reasons []reason) {
 			if i := rank(g); i >= 0 {
 				title, means = strings.ToUpper(g.kind[:1])+g.kind[1:], kinds[i].means
 			}
-			fmt.Fprintf(b, "## %s\n\nHere %s.\n\n", title, means)
+			sections = append(sections, table.Section{Title: "## " + title, Text: "Here " + means + "."})
 		}
+		s := table.Section{Head: []string{"file", "function", "operator", "code", ""}}
 		if g.why != "" {
-			fmt.Fprintf(b, "### %s\n\n", strings.ToUpper(g.why[:1])+g.why[1:])
+			s.Title = "### " + strings.ToUpper(g.why[:1]) + g.why[1:]
 		}
 		for _, x := range found[g] {
 			unit := ""
 			if x.Unit {
-				unit = " (a unit test kills it)"
+				unit = "a unit test kills it"
 			}
-			fmt.Fprintf(b, "- %s `%s` %s: `%s`%s\n", strings.TrimPrefix(x.File, "adapters/"), x.Func, x.Operator, strings.ReplaceAll(x.Text, "`", "'"), unit)
+			code := "`" + strings.ReplaceAll(x.Text, "`", "'") + "`"
+			s.Rows = append(s.Rows, []string{strings.TrimPrefix(x.File, "adapters/"), "`" + x.Func + "`", x.Operator, table.Cell(code), unit})
 		}
-		b.WriteByte('\n')
+		sections = append(sections, s)
 	}
+	return sections
 }
 
 // upTo says how many cases a mutant is played to.

@@ -68,15 +68,8 @@ func TestBridges(t *testing.T) {
 	}
 	crossings.Wait()
 	all := slices.DeleteFunc(results, func(g *graded) bool { return g == nil })
-	text, err := markdown(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Log("\n" + text)
-	if *update && len(all) == len(bridges) {
-		if err := publishBetween(text, fromBridges, toBridges); err != nil {
-			t.Error(err)
-		}
+	if err := publish(all, len(all) == len(bridges), bridgesFile); err != nil {
+		t.Error(err)
 	}
 }
 

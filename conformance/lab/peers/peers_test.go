@@ -26,7 +26,7 @@ import (
 )
 
 var (
-	update = flag.Bool("update", false, "write the outcome into ../PEERS.md")
+	update = flag.Bool("update", false, "write the outcome into "+peersFile+" or "+bridgesFile)
 	only   = flag.String("peer", "", "run this peer alone")
 	nth    = flag.Int("nth", 5, "perform every n-th case of each topic")
 	topics = flag.String("topics", "text,thinking,tool,permission,stop,model", "topics of cases, by their names or globs over them; '*' is all")
@@ -166,7 +166,7 @@ func TestPeers(t *testing.T) {
 		g.fresh()
 		all = append(all, g)
 	}
-	if err := publish(all); err != nil {
+	if err := publish(all, len(all) == len(peers), peersFile); err != nil {
 		t.Error(err)
 	}
 }

@@ -110,10 +110,10 @@ func (g *graded) fresh() {
 // flags returns the turnspec flags that run the peer, from the root of this module.
 func (p peer) flags() string {
 	if p.dialect != "" {
-		return fmt.Sprintf("--runtime %s --http http://127.0.0.1:0 --dialect %s -- node .tmp/bridges/%s.mjs", p.runtime, p.dialect, p.name)
+		return fmt.Sprintf("--runtime %s --subject http://127.0.0.1:0 --dialect %s -- node .tmp/bridges/%s.mjs", p.runtime, p.dialect, p.name)
 	}
 	if p.acp != "" {
-		return fmt.Sprintf("--runtime %s --acp -- node .tmp/peers/node_modules/%s/%s", p.runtime, p.pack, p.acp)
+		return fmt.Sprintf("--runtime %s --subject acp -- node .tmp/peers/node_modules/%s/%s", p.runtime, p.pack, p.acp)
 	}
 	return fmt.Sprintf("--runtime %s --subject 'node .tmp/peers/%s.mjs'", p.runtime, p.name)
 }
@@ -134,20 +134,18 @@ func (p peer) again(s *seen) string {
 	return fmt.Sprintf("turnspec run --tier process --case %s --check %s %s", s.first, s.check, p.flags())
 }
 
-// markdown returns the report.
-func markdown(all []*graded) (string, error) {
-	var b strings.Builder
-	out := table.New(&b)
+// sections returns the report.
+func sections(all []*graded) ([]table.Section, error) {
 	var rows [][]string
 	for _, g := range all {
 		version, err := installed(g.peer.pack)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if g.peer.with != "" {
 			with, err := installed(g.peer.with)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			version += " with " + strings.TrimSuffix(g.peer.with, "1") + " " + with
 		}
@@ -169,10 +167,10 @@ func markdown(all []*graded) (string, error) {
 		}
 		rows = append(rows, append(row, g.good(), table.Cell(most)))
 	}
-	out.Markdown([]string{
+	out := []table.Section{{Rows: rows, Head: []string{
 		"peer", "version", "on", table.Align + "cases", table.Align + "pass", table.Align + "sent", table.Align + "fail", table.Align + "new",
 		table.Align + "not expressible", table.Align + "unrecorded", "topics of checks without a failure, and their passes", "most important failure",
-	}, rows)
+	}}}
 	for _, g := range all {
 		fails := g.failures()
 		if len(fails) == 0 {
@@ -186,52 +184,37 @@ func markdown(all []*graded) (string, error) {
 			}
 			rows = append(rows, []string{"`" + s.check + "`", strconv.Itoa(s.cases), table.Cell(what), "`" + g.peer.again(s) + "`"})
 		}
-		out.Printf("\n%s\n\n", g.peer.heading())
-		out.Markdown([]string{"check", table.Align + "cases", "observation", "reproduce"}, rows)
+		out = append(out, table.Section{Title: g.peer.heading(), Head: []string{"check", table.Align + "cases", "observation", "reproduce"}, Rows: rows})
 	}
-	return b.String(), out.Err()
+	return out, nil
 }
 
-// The lines in PEERS.md between which the report is written.
+// The files of which `make docs` makes the page of the peers.
 const (
-	from = "<!-- written by `make peers-update` -->\n"
-	to   = "<!-- end of what is written -->\n"
-
-	fromBridges = "<!-- written by `make bridges-update` -->\n"
-	toBridges   = "<!-- end of the bridges -->\n"
+	peersFile   = "results.json"
+	bridgesFile = "bridges.json"
 )
 
-// publish prints the report, stores it in the folder of the peers, and writes it into
-// PEERS.md if -update is set.
-func publish(all []*graded) error {
-	text, err := markdown(all)
+// publish prints the report, stores it in the folder of the peers, and writes it into file if
+// -update is set. whole reports whether all peers ran.
+func publish(all []*graded, whole bool, file string) error {
+	report, err := sections(all)
 	if err != nil {
 		return err
 	}
-	fmt.Print("\n", text)
-	if err := os.WriteFile(filepath.Join(folder, "report.md"), []byte(text), 0o644); err != nil {
+	var text bytes.Buffer
+	w := table.New(&text)
+	w.Sections(report)
+	fmt.Print("\n", text.String())
+	if err := errors.Join(w.Err(), os.WriteFile(filepath.Join(folder, "report.md"), text.Bytes(), 0o644)); err != nil || !*update {
 		return err
 	}
-	if !*update {
-		return nil
-	}
-	if len(all) < len(peers) {
+	if !whole {
 		return errors.New("-update needs all peers: some did not run")
 	}
-	return publishBetween(text, from, to)
-}
-
-// publishBetween replaces what PEERS.md has between two lines.
-func publishBetween(text, from, to string) error {
-	page := filepath.Join("..", "..", "PEERS.md")
-	b, err := os.ReadFile(page)
-	if err != nil {
+	var data bytes.Buffer
+	if err := table.WriteJSON(&data, report); err != nil {
 		return err
 	}
-	before, rest, ok := bytes.Cut(b, []byte(from))
-	_, after, found := bytes.Cut(rest, []byte(to))
-	if !ok || !found {
-		return fmt.Errorf("%s lacks the marks %q and %q", page, from, to)
-	}
-	return os.WriteFile(page, slices.Concat(before, []byte(from), []byte(text), []byte(to), after), 0o644)
+	return os.WriteFile(file, data.Bytes(), 0o644)
 }

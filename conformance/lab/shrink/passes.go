@@ -8,22 +8,6 @@ import (
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// reduce removes elements of a list: halves first, then smaller parts, then single
-// ones. try tries what is left and reports whether it was kept.
-func reduce[T any](list []T, more func() bool, try func(rest []T) bool) {
-	for size := max(1, len(list)/2); ; size /= 2 {
-		for from := len(list) - size; from > -size && more(); from -= size {
-			start := max(0, from)
-			if rest := slices.Delete(slices.Clone(list), start, min(len(list), from+size)); try(rest) {
-				list = rest
-			}
-		}
-		if size <= 1 || !more() {
-			return
-		}
-	}
-}
-
 // dropTurns removes turns: the steps from a message to the next, the lines of the wire
 // and the requests to the model.
 func (s *shrinker) dropTurns(ctx context.Context) {

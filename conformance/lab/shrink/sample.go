@@ -1,12 +1,10 @@
 package shrink
 
 import (
-	"errors"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
-	"testing/fstest"
 
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -57,36 +55,13 @@ func (x *sample) size() Size {
 	return Size{Lines: len(x.recorded.Wire), Steps: len(x.parsed.Client), Bytes: len(b) + len(x.scenario)}
 }
 
-// Corpus returns a file system with the scenario and the case, in the form of a corpus.
-func corpusOf(scenario []byte, c *fixtures.Case) (fstest.MapFS, error) {
-	b, err := c.Format()
-	return fstest.MapFS{
-		path.Join("scenarios", c.Scenario) + ".txtar": {Data: scenario},
-		c.ID + ".txtar": {Data: b},
-	}, err
-}
-
 // over returns a corpus that holds the sample and the other files of below.
 func (x *sample) over(below fixtures.Corpus) fixtures.Corpus {
-	top, err := corpusOf(x.scenario, x.recorded)
+	top, err := Overlay(below, x.scenario, x.recorded)
 	if err != nil { // reload has formatted it before
 		return below
 	}
-	return fixtures.Corpus{FS: layers{top, below.FS}, Root: below.Root}
-}
-
-// layers is a file system whose first layers hide the files of the others.
-type layers []fs.FS
-
-// Open implements fs.FS.
-func (l layers) Open(name string) (fs.File, error) {
-	for _, one := range l {
-		f, err := one.Open(name)
-		if !errors.Is(err, fs.ErrNotExist) {
-			return f, err
-		}
-	}
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	return top
 }
 
 // withoutLines returns a copy without lines of the scenario's file, by number from 1.

@@ -1,7 +1,10 @@
 // Package shrink makes a case smaller on which a subject fails a check. It is not part of
 // the stable interface.
 //
-// It removes turns, steps, lines of the wire and requests of the witness, and shortens
+// Smallest, ScenarioForms and Words are how it searches, for what else can be made smaller:
+// package explore makes scenarios smaller that it performs on a real runtime.
+//
+// Shrink removes turns, steps, lines of the wire and requests of the witness, and shortens
 // strings, as long as the subject fails the same check in the same words. The reference
 // adapter must pass the check on the smaller case, so that what is left shows a defect of
 // the subject and not a broken wire.
@@ -11,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -116,7 +118,7 @@ func (s *shrinker) begin() error {
 		return fmt.Errorf("%s on %s: %w (%s)", s.Check.ID, s.Case, ErrPasses, res.Verdict)
 	}
 	p := res.Problems[0]
-	s.problem, s.words = p.Text, words(p.Text)
+	s.problem, s.words = p.Text, Words(p.Text)
 	if p.Fault == nil {
 		s.check.Faults = nil // the others need not be tried
 	} else {
@@ -151,7 +153,7 @@ func (s *shrinker) try(ctx context.Context, smaller *sample) bool {
 	if err != nil || res.Verdict != conformance.Fail {
 		return false
 	}
-	i := slices.IndexFunc(res.Problems, func(p conformance.Problem) bool { return words(p.Text) == s.words })
+	i := slices.IndexFunc(res.Problems, func(p conformance.Problem) bool { return Words(p.Text) == s.words })
 	if i < 0 {
 		return false
 	}
@@ -185,15 +187,4 @@ func (s *shrinker) judge(subject conformance.Subject, x *sample) (conformance.Re
 		}
 	}
 	return results[0], nil
-}
-
-var varying = regexp.MustCompile(`[0-9a-f]*[0-9][0-9a-f-]*`)
-
-// words returns the beginning of a problem, up to what comes from the case.
-func words(problem string) string {
-	before, _, _ := strings.Cut(problem, ":")
-	if i := strings.IndexAny(before, "\"{"); i >= 0 {
-		before = before[:i]
-	}
-	return varying.ReplaceAllString(before, "N")
 }

@@ -32,21 +32,21 @@ func (s *shrinker) shortenStrings(ctx context.Context) {
 
 // eachLongLine tries smaller forms of each long line, until none is kept.
 func (s *shrinker) eachLongLine(ctx context.Context, smaller func(jsontext.Value) []jsontext.Value) {
-	for i := range s.best.recorded.Wire {
-		for again := true; again && s.more(ctx); {
-			again = false
-			line := s.best.recorded.Wire[i]
-			if len(line.Bytes) < smallLine || line.Bytes[0] != '{' || line.Dir != fixtures.Out {
-				break
-			}
-			for _, v := range smaller(line.Bytes) {
-				rest := slices.Clone(s.best.recorded.Wire)
-				rest[i].Bytes = v
-				if again = s.try(ctx, s.best.withWire(rest)); again {
-					break
-				}
-			}
+	forms := func(line jsontext.Value) []jsontext.Value {
+		if len(line) < smallLine || line[0] != '{' {
+			return nil
 		}
+		return smaller(line)
+	}
+	for i, line := range s.best.recorded.Wire {
+		if line.Dir != fixtures.Out {
+			continue
+		}
+		Smallest(jsontext.Value(line.Bytes), forms, func() bool { return s.more(ctx) }, func(v jsontext.Value) bool {
+			rest := slices.Clone(s.best.recorded.Wire)
+			rest[i].Bytes = v
+			return s.try(ctx, s.best.withWire(rest))
+		})
 	}
 }
 

@@ -133,7 +133,7 @@ func (x *session) request(ctx context.Context, method, path string, in, out any)
 	switch {
 	case resp.StatusCode == http.StatusNotFound && parseRefusal(resp.StatusCode, answer).Code == "", resp.StatusCode == http.StatusMethodNotAllowed:
 		return x.Fail(plug.Errorf("%s %s: there is no such route: %s %s", method, path, resp.Status, plug.Clip(string(answer))).
-			Advise(page + " lists the routes; if they have a prefix, give it with the address: --http http://127.0.0.1:3000/api"))
+			Advise(page + " lists the routes; if they have a prefix, give it with the address: --subject http://127.0.0.1:3000/api"))
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return parseRefusal(resp.StatusCode, answer)
 	case out == nil || len(bytes.TrimSpace(answer)) == 0:
@@ -180,7 +180,7 @@ func (x *session) connect(ctx context.Context) error {
 		if x.Process == nil {
 			return x.Fail(plug.Errorf("no server answers at %s: %v", x.base, err).
 				Advise("start the sidecar first, in a shell that has run `eval \"$(turnspec env)\"`, so that it finds the stand-in; " +
-					"or let it be started here: --http http://127.0.0.1:0 -- CMD"))
+					"or let it be started here: --subject http://127.0.0.1:0 -- CMD"))
 		}
 		t := time.NewTimer(20 * time.Millisecond)
 		select {

@@ -9,55 +9,56 @@ import (
 	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
-// Markdown writes a report for a documentation page: the loads, the gates, the
-// ratios to the controls, and the absolute figures folded.
+// Markdown writes a report for a documentation page.
 func Markdown(w io.Writer, r Report) error {
 	out := table.New(w)
+	out.Sections(r.Sections())
+	return out.Err()
+}
+
+// Sections returns a report for a documentation page: the loads, the gates, the ratios to the
+// controls, and the absolute figures folded.
+func (r Report) Sections() []table.Section {
 	mc := r.Machine
-	out.Printf("%s\n\n%s, %d repeats, %s/%s, %d processors, %s; %s.\n", r.loads(),
-		r.Started.UTC().Format("2006-01-02"), r.Repeats, mc.OS, mc.Arch, mc.Processors, mc.Go, work(mc))
+	head := table.Section{Text: fmt.Sprintf("%s\n\n%s, %d repeats, %s/%s, %d processors, %s; %s.", r.loads(),
+		r.Started.UTC().Format("2006-01-02"), r.Repeats, mc.OS, mc.Arch, mc.Processors, mc.Go, work(mc))}
 	for _, n := range r.Notes {
-		out.Printf("\nNote: %s.\n", strings.TrimSuffix(n, "."))
+		head.Text += "\n\nNote: " + strings.TrimSuffix(n, ".") + "."
 	}
 	if len(r.Verdicts) > 0 {
-		var rows [][]string
-		for _, v := range r.Verdicts {
-			word := "reached"
-			switch {
-			case v.Failed:
-				word = "**not reached**"
-			case v.Disturbed:
-				word = "past the limit, while other programs took the processors"
-			case v.Doubtful:
-				word = "past the limit, within the noise"
-			}
-			rows = append(rows, []string{"`" + v.Gate + "`", escapeName(v.Subject), v.Load, formatVerdict(v), word})
-		}
-		out.Printf("\n")
-		out.Markdown([]string{"gate", "subject", "load", "figure", ""}, rows)
+		head.Head = []string{"gate", "subject", "load", "figure", ""}
 	}
+	for _, v := range r.Verdicts {
+		word := "reached"
+		switch {
+		case v.Failed:
+			word = "**not reached**"
+		case v.Disturbed:
+			word = "past the limit, while other programs took the processors"
+		case v.Doubtful:
+			word = "past the limit, within the noise"
+		}
+		head.Rows = append(head.Rows, []string{"`" + v.Gate + "`", escapeName(v.Subject), v.Load, formatVerdict(v), word})
+	}
+	out := []table.Section{head}
 	for _, g := range r.ratios() {
-		var rows [][]string
+		t := table.Section{Text: fmt.Sprintf("**%s, load %s**, times the control:", g.runtime, g.load), Head: append([]string{"subject", "measure"}, g.controls...)}
 		for _, row := range g.rows {
 			cells := []string{escapeName(row.subject), row.measure}
 			for _, c := range g.controls {
 				cells = append(cells, formatRatio(row.of[c]))
 			}
-			rows = append(rows, cells)
+			t.Rows = append(t.Rows, cells)
 		}
-		out.Printf("\n**%s, load %s**, times the control:\n\n", g.runtime, g.load)
-		out.Markdown(append([]string{"subject", "measure"}, g.controls...), rows)
+		out = append(out, t)
 	}
-	out.Printf("\n<details><summary>Absolute figures, of this machine only</summary>\n\n")
-	var rows [][]string
+	absolute := table.Section{Fold: "Absolute figures, of this machine only", Head: []string{"runtime", "load", "contender", "measure", "median", "from", "to"}}
 	for _, s := range r.sorted() {
 		if shown(&s) {
-			rows = append(rows, absoluteCells(s, escapeName(s.Contender)))
+			absolute.Rows = append(absolute.Rows, absoluteCells(s, escapeName(s.Contender)))
 		}
 	}
-	out.Markdown([]string{"runtime", "load", "contender", "measure", "median", "from", "to"}, rows)
-	out.Printf("\n</details>\n")
-	return out.Err()
+	return append(out, absolute)
 }
 
 // loads describes the loads.

@@ -24,26 +24,29 @@ const (
 
 // plot is a plot with its lines.
 type plot struct {
-	Title, X, Y string
-	Width       int
-	Height      int
-	Lines       []plotLine
-	XTicks      []tick
-	YTicks      []tick
-	Left, Right float64
-	Top, Bottom float64
+	Title  string     `json:"title"`
+	X      string     `json:"x"`
+	Width  int        `json:"width"`
+	Height int        `json:"height"`
+	Lines  []plotLine `json:"lines"`
+	XTicks []tick     `json:"x_ticks"`
+	YTicks []tick     `json:"y_ticks"`
+	Left   float64    `json:"left"`
+	Right  float64    `json:"right"`
+	Top    float64    `json:"top"`
+	Bottom float64    `json:"bottom"`
 }
 
 type plotLine struct {
-	Name, Color string
-	Path        string // as the attribute d has it
-	LabelX      float64
-	LabelY      float64
+	Name   string  `json:"name"`
+	Color  string  `json:"color"`
+	Path   string  `json:"path"` // as the attribute d has it
+	LabelY float64 `json:"label_y"`
 }
 
 type tick struct {
-	At   float64
-	Text string
+	At   float64 `json:"at"`
+	Text string  `json:"text"`
 }
 
 // colors can be distinguished by most people (Okabe and Ito).
@@ -119,9 +122,9 @@ type namedLine struct {
 }
 
 // newPlot draws a plot. x and y format the values of an axis.
-func newPlot(title, xName, yName string, lines []namedLine, xLog, yLog bool, x, y func(float64) string) plot {
+func newPlot(title, xName string, lines []namedLine, xLog, yLog bool, x, y func(float64) string) plot {
 	p := plot{
-		Title: title, X: xName, Y: yName, Width: plotWidth, Height: plotHeight,
+		Title: title, X: xName, Width: plotWidth, Height: plotHeight,
 		Left: marginLeft, Right: plotWidth - marginRight, Top: marginTop, Bottom: plotHeight - marginBottom,
 	}
 	var xs, ys []float64
@@ -143,8 +146,7 @@ func newPlot(title, xName, yName string, lines []namedLine, xLog, yLog bool, x, 
 			path += fmt.Sprintf("%s%.1f %.1f", verb, ax.at(v[0]), last)
 		}
 		p.Lines = append(p.Lines, plotLine{
-			Name: l.name, Color: colors[i%len(colors)], LabelX: p.Right + 8, LabelY: last,
-			Path: path,
+			Name: l.name, Color: colors[i%len(colors)], Path: path, LabelY: last,
 		})
 	}
 	separateLabels(p.Lines)
@@ -187,9 +189,9 @@ func (r Report) plots() []plot {
 	}
 	for _, k := range keys {
 		if k.kind == bench.CurveDelay {
-			out = append(out, newPlot(k.runtime+", load "+k.load+": delay from when a delta was due", "one of so many deltas is later", "delay", lines[k], true, true, plain, seconds))
+			out = append(out, newPlot(k.runtime+", load "+k.load+": delay from when a delta was due", "one of so many deltas is later", lines[k], true, true, plain, seconds))
 		} else {
-			out = append(out, newPlot(k.runtime+", load "+k.load+": deltas that were due and had not come", "seconds", "deltas", lines[k], false, false, plain, plain))
+			out = append(out, newPlot(k.runtime+", load "+k.load+": deltas that were due and had not come", "seconds", lines[k], false, false, plain, plain))
 		}
 	}
 	return append(out, r.scaling()...)
@@ -243,7 +245,7 @@ func (r Report) scaling() []plot {
 				continue
 			}
 			slices.SortFunc(lines, func(a, b namedLine) int { return cmp.Compare(a.name, b.name) })
-			out = append(out, newPlot(rt+": "+measure+" by sessions at the same time", "sessions", "delay", lines, true, true,
+			out = append(out, newPlot(rt+": "+measure+" by sessions at the same time", "sessions", lines, true, true,
 				formatNumber, func(v float64) string { return Figure(v, bench.Seconds) }))
 		}
 	}

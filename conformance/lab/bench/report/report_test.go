@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	. "github.com/onsi/gomega"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -101,18 +103,53 @@ func TestJSONFitsItsSchemaAndIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestHTML checks too that the page is self-contained and escapes its texts.
+// TestHTML checks that the page is self-contained, that no text ends its script, and that its
+// data is a report's.
 func TestHTML(t *testing.T) {
 	g := NewWithT(t)
 	var b strings.Builder
 	g.Expect(HTML(&b, sample())).To(Succeed())
 	page := b.String()
-	g.Expect(strings.Count(page, "<svg")).To(Equal(3), "delays, backlog, and how delays grow with sessions")
-	g.Expect(page).NotTo(MatchRegexp(`https?://|<script|NaN|Inf`))
+	g.Expect(page).NotTo(MatchRegexp(`(?i)(src|href)="?https?:|NaN|Inf`))
 	g.Expect(page).NotTo(ContainSubstring("<mine>"))
-	g.Expect(page).To(ContainSubstring("&lt;mine&gt;"))
-	g.Expect(page).To(ContainSubstring("3.00 [2.00-4.00]"))
-	g.Expect(page).To(ContainSubstring("FAIL"))
+	g.Expect(strings.Count(page, "</script>")).To(Equal(2), "the data and the code")
+	_, rest, _ := strings.Cut(page, `id="data">`)
+	text, _, _ := strings.Cut(rest, "</script>")
+	var data pageData
+	g.Expect(json.Unmarshal([]byte(text), &data)).To(Succeed())
+	g.Expect(data.Plots).To(HaveLen(3), "delays, backlog, and how delays grow with sessions")
+	g.Expect(data.Plots[0].Lines[0].Path).To(MatchRegexp(`^M[0-9.]+ [0-9.]+L`))
+	g.Expect(data.Ratios[0].Rows[0]).To(ContainElements("<mine>", "3.00 [2.00-4.00]"))
+	g.Expect(data.Gates).To(ContainSubstring("FAIL"))
+	empty := Report{Document: &bench.Document{Format: 1, Machine: bench.Machine{Processors: 1}}}
+	b.Reset()
+	g.Expect(HTML(&b, empty)).To(Succeed())
+	g.Expect(b.String()).NotTo(ContainSubstring("null"), "the script loops over each list")
+}
+
+// TestHTMLIsDrawn draws the page in a browser.
+func TestHTMLIsDrawn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a browser, which takes seconds")
+	}
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed: the data of the page is tested without it")
+	}
+	g := NewWithT(t)
+	file := filepath.Join(t.TempDir(), "bench.html")
+	var b bytes.Buffer
+	g.Expect(HTML(&b, sample())).To(Succeed())
+	g.Expect(os.WriteFile(file, b.Bytes(), 0o600)).To(Succeed())
+	out, err := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(),
+		"--virtual-time-budget=5000", "--dump-dom", "file://"+file).Output()
+	g.Expect(err).NotTo(HaveOccurred())
+	drawn := string(out)
+	g.Expect(strings.Count(drawn, "<svg")).To(Equal(3))
+	for _, want := range []string{"<h1>Turnspec benchmark</h1>", "<code>codex/0.169.0/text/plain</code>", "Note: something was left out", "FAIL", "past the limit",
+		"<h3>codex, load stream</h3>", "<td>&lt;mine&gt;</td>", "<td>3.00 [2.00-4.00]</td>", "linux/amd64, 2 processors", `<path d="M`, `text-anchor="end">`} {
+		g.Expect(drawn).To(ContainSubstring(want))
+	}
 }
 
 func TestFigure(t *testing.T) {
