@@ -15,6 +15,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
@@ -110,19 +111,19 @@ func (c *client) send(method string, params any, limited bool, then func(jsontex
 		})
 	}
 	c.calls[id] = k
-	c.host.Write(encode(request{"2.0", jsontext.Value(id), method, params}))
+	c.host.Write(lenient.Encode(request{"2.0", jsontext.Value(id), method, params}))
 }
 
 func (c *client) notify(method string, params any) {
-	c.host.Write(encode(request{"2.0", nil, method, params}))
+	c.host.Write(lenient.Encode(request{"2.0", nil, method, params}))
 }
 
 func (c *client) answerRequest(id jsontext.Value, result any) {
-	c.host.Write(encode(reply{Version: "2.0", ID: id, Result: result}))
+	c.host.Write(lenient.Encode(reply{Version: "2.0", ID: id, Result: result}))
 }
 
 func (c *client) refuseRequest(id jsontext.Value, code int, why string) {
-	c.host.Write(encode(reply{Version: "2.0", ID: id, Error: &errorBody{code, why}}))
+	c.host.Write(lenient.Encode(reply{Version: "2.0", ID: id, Error: &errorBody{code, why}}))
 }
 
 // handleReply handles a reply to a request of the client.
@@ -137,7 +138,7 @@ func (c *client) handleReply(b []byte) {
 	delete(c.calls, id)
 	k.cancel()
 	if len(m.Error) > 0 && m.Error.Kind() != 'n' {
-		k.then(nil, refusedError{k.method, decode[rpcError](m.Error)})
+		k.then(nil, refusedError{k.method, lenient.Decode[rpcError](m.Error)})
 		return
 	}
 	k.then(m.Result.Clone(), nil)

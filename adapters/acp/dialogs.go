@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -46,10 +47,10 @@ func (t *translator) handleRequest(b []byte) {
 // newQuestion returns the question of the line. If no turn runs, it answers the question and
 // returns nil: a question of a turn that has ended must never be granted.
 func (t *translator) newQuestion(f *form, b []byte) *question {
-	q := &question{rpc: t.m.ID.Clone(), form: f, asker: string(decode[params](t.m.Params).ToolCallID)}
+	q := &question{rpc: t.m.ID.Clone(), form: f, asker: string(lenient.Decode[params](t.m.Params).ToolCallID)}
 	sc := t.l.Turn()
-	p := decode[params](t.m.Params)
-	call := cmp.Or(p.ToolCallID, decode[update](p.ToolCall).ToolCallID)
+	p := lenient.Decode[params](t.m.Params)
+	call := cmp.Or(p.ToolCallID, lenient.Decode[update](p.ToolCall).ToolCallID)
 	if sc == nil && t.live == nil && (f == nil || call != "") && !t.endedCall[string(call)] {
 		sc = t.scope("a question", b)
 	}
@@ -71,8 +72,8 @@ func (t *translator) askPermission(b []byte) {
 	if q == nil {
 		return
 	}
-	p := decode[params](t.m.Params)
-	u := decode[update](p.ToolCall)
+	p := lenient.Decode[params](t.m.Params)
+	u := lenient.Decode[update](p.ToolCall)
 	q.call, q.options = string(u.ToolCallID), p.Options
 	sc := t.l.Turn()
 	c := t.call(q.call)
@@ -99,7 +100,7 @@ func (t *translator) askPermission(b []byte) {
 
 // askForm handles a form that the user is to fill in.
 func (t *translator) askForm(b []byte) {
-	f := decode[form](t.m.Params)
+	f := lenient.Decode[form](t.m.Params)
 	q := t.newQuestion(&f, b)
 	if q == nil {
 		return

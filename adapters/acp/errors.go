@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/apierror"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // Codes of errors of JSON-RPC and of the protocol.
@@ -20,12 +21,12 @@ const (
 
 // words are those of an error for a reader. Some agents have them in the data.
 func (e rpcError) words() string {
-	d := decode[struct {
-		Details str `json:"details"`
-		Message str `json:"message"`
+	d := lenient.Decode[struct {
+		Details lenient.Str `json:"details"`
+		Message lenient.Str `json:"message"`
 	}](e.Data)
 	text := string(e.Message)
-	for _, s := range []str{d.Details, d.Message} {
+	for _, s := range []lenient.Str{d.Details, d.Message} {
 		if s != "" && !strings.Contains(text, string(s)) {
 			text += ": " + string(s)
 		}

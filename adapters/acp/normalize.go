@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // Normalizer converts a transcript of an agent's stdout to events, with the translator of
@@ -43,11 +44,11 @@ func (n *Normalizer) End() {
 // method or a result of the protocol.
 func (Adapter) Recognizes(b []byte) bool {
 	var m struct {
-		Version str                       `json:"jsonrpc"`
-		Method  str                       `json:"method"`
+		Version lenient.Str               `json:"jsonrpc"`
+		Method  lenient.Str               `json:"method"`
 		Result  map[string]jsontext.Value `json:"result"`
 	}
-	if json.Unmarshal(b, &m, lenient) != nil || m.Version != "2.0" {
+	if json.Unmarshal(b, &m, lenient.Options) != nil || m.Version != "2.0" {
 		return false
 	}
 	for _, prefix := range []string{"session/", "fs/", "terminal/", "elicitation/"} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // translator converts the agent's lines to events. The live adapter and the Normalizer
@@ -52,8 +53,8 @@ func (t *translator) handleLine(b []byte) {
 	}
 	t.m = line{}
 	m := &t.m
-	if err := json.Unmarshal(b, m, lenient); err != nil {
-		if jsontext.Value(b).IsValid(lenient) {
+	if err := json.Unmarshal(b, m, lenient.Options); err != nil {
+		if jsontext.Value(b).IsValid(lenient.Options) {
 			t.noticeUnknown("a message", b)
 			return
 		}
@@ -92,21 +93,21 @@ func (t *translator) handleReply(b []byte) {
 	}
 	m := &t.m
 	if len(m.Error) > 0 {
-		if e := decode[rpcError](m.Error); (t.l.Turn() != nil || t.isFailedPrompt(e)) && (e.Code == codeInternal || e.Code == codeAuthRequired) {
+		if e := lenient.Decode[rpcError](m.Error); (t.l.Turn() != nil || t.isFailedPrompt(e)) && (e.Code == codeInternal || e.Code == codeAuthRequired) {
 			t.promptEnded(nil, refusedError{"session/prompt", e})
 		}
 		return
 	}
-	members := decode[map[string]jsontext.Value](m.Result)
+	members := lenient.Decode[map[string]jsontext.Value](m.Result)
 	switch {
 	case members["protocolVersion"] != nil:
 		t.opened, t.initialized = false, true
-		info := decode[initResult](m.Result)
+		info := lenient.Decode[initResult](m.Result)
 		t.version = info.version()
 	case members["stopReason"] != nil:
 		t.promptEnded(m.Result, nil)
 	case !t.opened && (members["sessionId"] != nil || members["modes"] != nil || members["configOptions"] != nil):
-		r := decode[openResult](m.Result)
+		r := lenient.Decode[openResult](m.Result)
 		t.sessionOpened(cmp.Or(string(r.SessionID), t.session), r)
 	}
 }
@@ -122,8 +123,8 @@ func (t *translator) announce() {
 
 // handleUpdate handles session/update.
 func (t *translator) handleUpdate(b []byte) {
-	p := decode[params](t.m.Params)
-	u := decode[update](p.Update)
+	p := lenient.Decode[params](t.m.Params)
+	u := lenient.Decode[update](p.Update)
 	if t.live == nil && !t.opened && !t.initialized {
 		t.sessionOpened(string(p.SessionID), openResult{}) // the transcript begins later
 	}
@@ -189,7 +190,7 @@ func (t *translator) beginTurn(d event.TurnStart) *ledger.Scope {
 // addChunk handles a piece of text or of reasoning. Agents that send no message id send the
 // pieces of a message one after the other.
 func (t *translator) addChunk(u *update, b []byte) {
-	c := decode[content](u.Content)
+	c := lenient.Decode[content](u.Content)
 	if c.Type != "text" {
 		t.noticeUnknown("a message with content of type "+strconv.Quote(string(c.Type)), b)
 		return
@@ -265,9 +266,9 @@ func (t *translator) emitPlan(u *update, b []byte) {
 		return
 	}
 	d := event.Plan{Steps: []event.PlanStep{}}
-	for _, e := range decode[[]struct {
-		Content str `json:"content"`
-		Status  str `json:"status"`
+	for _, e := range lenient.Decode[[]struct {
+		Content lenient.Str `json:"content"`
+		Status  lenient.Str `json:"status"`
 	}](u.Entries) {
 		step := event.PlanStep{Text: string(e.Content), Status: event.StepPending}
 		switch e.Status {
@@ -290,7 +291,7 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 	if sc == nil {
 		return
 	}
-	r := decode[promptResult](v)
+	r := lenient.Decode[promptResult](v)
 	switch {
 	case err != nil || r.StopReason == "cancelled":
 		t.endBlock(sc, event.BlockInterrupted)

@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // Normalizer converts a transcript of the lines of a server to events, with the translator of
@@ -52,7 +53,7 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 		return
 	}
 	var l replyLine
-	err := json.Unmarshal(b, &l, lenient)
+	err := json.Unmarshal(b, &l, lenient.Options)
 	if l.Status == 0 && l.Body != nil {
 		l.Status = http.StatusOK // a body has come
 	}
@@ -105,7 +106,7 @@ func (n *Normalizer) handleLine(l *replyLine) {
 // handleBare handles a chunk or a body without a line around it.
 func (n *Normalizer) handleBare(b []byte) {
 	var c chunk
-	_ = json.Unmarshal(b, &c, lenient) // handleData reports it
+	_ = json.Unmarshal(b, &c, lenient.Options) // handleData reports it
 	r := &n.t.reply
 	if r.open && r.finish != "" && len(c.Choices) > 0 && c.ID != "" && r.id != string(c.ID) {
 		n.endBare() // the next reply begins, and the end of this one is not in the transcript
@@ -186,7 +187,7 @@ func (n *Normalizer) End() {
 type members struct {
 	Choices jsontext.Value `json:"choices"`
 	Error   jsontext.Value `json:"error"`
-	Object  str            `json:"object"`
+	Object  lenient.Str    `json:"object"`
 	Data    jsontext.Value `json:"data"`
 }
 
@@ -194,11 +195,11 @@ type members struct {
 func isBare(b []byte) bool {
 	var m struct {
 		members
-		ID     str            `json:"id"`
+		ID     lenient.Str    `json:"id"`
 		Status jsontext.Value `json:"status"`
 		RPC    jsontext.Value `json:"jsonrpc"`
 	}
-	if json.Unmarshal(b, &m, lenient) != nil || m.RPC != nil || m.Status != nil {
+	if json.Unmarshal(b, &m, lenient.Options) != nil || m.RPC != nil || m.Status != nil {
 		return false
 	}
 	return m.Choices != nil || strings.HasPrefix(string(m.Object), "chat.completion") || m.Object == "error" ||
@@ -208,7 +209,7 @@ func isBare(b []byte) bool {
 // isList reports whether a body is the list of models, which answers a ping.
 func isList(body jsontext.Value) bool {
 	var m members
-	_ = json.Unmarshal(body, &m, lenient) // a body of another form is no list
+	_ = json.Unmarshal(body, &m, lenient.Options) // a body of another form is no list
 	return m.Object == "list" || m.Choices == nil && m.Data.Kind() == '['
 }
 
@@ -223,7 +224,7 @@ func (Adapter) Recognizes(b []byte) bool {
 		Data members        `json:"data"`
 		RPC  jsontext.Value `json:"jsonrpc"`
 	}
-	if json.Unmarshal(b, &l, lenient) != nil || l.RPC != nil {
+	if json.Unmarshal(b, &l, lenient.Options) != nil || l.RPC != nil {
 		return false
 	}
 	if l.Choices.Kind() == '[' && strings.HasPrefix(string(l.Object), "chat.completion") {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // translator converts replies of the model to events. The live adapter and the Normalizer
@@ -45,11 +46,11 @@ type reply struct {
 	calls      []*call
 	fresh      int // calls[fresh:] came with the current delta
 	last       event.Tokens
-	open       bool // the stream has begun and not ended
-	ended      bool // the server has sent [DONE], or a whole reply
-	choice     num  // the index of the choice that is read
-	choices    bool // a choice has come
-	others     bool // a notice about other choices was emitted
+	open       bool        // the stream has begun and not ended
+	ended      bool        // the server has sent [DONE], or a whole reply
+	choice     lenient.Num // the index of the choice that is read
+	choices    bool        // a choice has come
+	others     bool        // a notice about other choices was emitted
 }
 
 // blank reports whether the model has said nothing so far.
@@ -61,7 +62,7 @@ func (t *translator) notice(level event.Level, code event.NoticeCode, text strin
 
 // noticeBadLine emits a line that concerns no request as a notice.
 func (t *translator) noticeBadLine(b []byte) {
-	if len(bytes.TrimSpace(b)) > 0 && !jsontext.Value(b).IsValid(lenient) {
+	if len(bytes.TrimSpace(b)) > 0 && !jsontext.Value(b).IsValid(lenient.Options) {
 		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
 		return
 	}
@@ -114,7 +115,7 @@ func (t *translator) handleBody(l *replyLine) *failure {
 // did.
 func (t *translator) handleData(data jsontext.Value, name string) *failure {
 	var c chunk
-	if err := json.Unmarshal(data, &c, lenient); err != nil {
+	if err := json.Unmarshal(data, &c, lenient.Options); err != nil {
 		return connectionFailed(fmt.Errorf("an event of the stream cannot be read: %w", err))
 	}
 	switch {

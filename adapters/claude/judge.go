@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -56,11 +57,11 @@ const preToolUse = "PreToolUse"
 
 // hookInput is the input of a PreToolUse hook.
 type hookInput struct {
-	Tool      text           `json:"tool_name"`
+	Tool      lenient.Str    `json:"tool_name"`
 	Input     jsontext.Value `json:"tool_input"`
-	ToolUseID text           `json:"tool_use_id"`
-	Cwd       text           `json:"cwd"`
-	AgentID   text           `json:"agent_id"`
+	ToolUseID lenient.Str    `json:"tool_use_id"`
+	Cwd       lenient.Str    `json:"cwd"`
+	AgentID   lenient.Str    `json:"agent_id"`
 }
 
 // hookOutput is the hook's reply.
@@ -84,7 +85,7 @@ func hookReply(decision adapters.Effect, reason string) hookOutput {
 // runtime would then run the tool.
 func (p *protocol) answerJudgeHook(requestID string, input jsontext.Value) {
 	var c hookInput
-	if err := json.Unmarshal(input, &c, lenient); err != nil || c.Tool == "" {
+	if err := json.Unmarshal(input, &c, lenient.Options); err != nil || c.Tool == "" {
 		p.respond(requestID, hookReply(adapters.EffectDeny, "what the tool is could not be read"))
 		return
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // messageStream is the main agent's streaming message. Messages of sub-agents
@@ -209,11 +210,11 @@ func inputPiece(b []byte) string {
 	var ln struct {
 		Event struct {
 			Delta struct {
-				Piece text `json:"partial_json"`
+				Piece lenient.Str `json:"partial_json"`
 			} `json:"delta"`
 		} `json:"event"`
 	}
-	_ = json.Unmarshal(b, &ln, lenient) // another form holds no piece
+	_ = json.Unmarshal(b, &ln, lenient.Options) // another form holds no piece
 	return string(ln.Event.Delta.Piece)
 }
 
@@ -300,7 +301,7 @@ func (t *translator) handleAssistant(ln *line, b []byte) {
 	}
 	blocks := ln.Message.Content.Blocks
 	if txt := ln.Message.Content.Text; txt != "" {
-		blocks = []block{{Type: "text", Text: text(txt)}}
+		blocks = []block{{Type: "text", Text: lenient.Str(txt)}}
 	}
 	for i := range blocks {
 		t.handleBlock(s, ln, &blocks[i], sub, b)

@@ -9,6 +9,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // Normalizer converts the stdout of a Claude runtime to events, without the
@@ -33,9 +34,9 @@ func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
 func (n *Normalizer) Line(at time.Time, b []byte) {
 	n.t.l.SetTime(at)
 	v := jsontext.Value(b)
-	if v.Kind() == '[' && v.IsValid(lenient) {
+	if v.Kind() == '[' && v.IsValid(lenient.Options) {
 		var list []jsontext.Value
-		if json.Unmarshal(v, &list, lenient) == nil {
+		if json.Unmarshal(v, &list, lenient.Options) == nil {
 			for _, e := range list {
 				n.t.handleLine(e)
 			}
@@ -67,7 +68,7 @@ func (Adapter) Recognizes(line []byte) bool {
 	var m struct {
 		Type jsontext.Value `json:"type"`
 	}
-	if json.Unmarshal(line, &m, lenient) != nil {
+	if json.Unmarshal(line, &m, lenient.Options) != nil {
 		return false
 	}
 	switch string(m.Type) {

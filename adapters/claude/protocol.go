@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -75,7 +76,7 @@ type replyBody struct {
 }
 
 func (p *protocol) writeJSON(v any) error {
-	b, err := json.Marshal(v, lenient, json.Deterministic(true))
+	b, err := json.Marshal(v, lenient.Options, json.Deterministic(true))
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -56,7 +57,7 @@ func (t *translator) askElicitation(requestID string, b []byte) {
 	var v struct {
 		Request jsontext.Value `json:"request"`
 	}
-	_ = json.Unmarshal(b, &v, lenient) // the line was decoded before
+	_ = json.Unmarshal(b, &v, lenient.Options) // the line was decoded before
 	t.questions[requestID] = &question{interrupt: true, elicitation: true}
 	s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: "elicitation", Props: v.Request, Surface: "chat"})
 }
@@ -124,9 +125,9 @@ func answerOptions(suggestions []jsontext.Value) []string {
 	list := []string{string(event.DecisionAllow), string(event.DecisionDeny)}
 	for _, s := range suggestions {
 		var v struct {
-			Type text `json:"type"`
+			Type lenient.Str `json:"type"`
 		}
-		if json.Unmarshal(s, &v, lenient) == nil && v.Type != "" {
+		if json.Unmarshal(s, &v, lenient.Options) == nil && v.Type != "" {
 			list = append(list, string(v.Type))
 		}
 	}
@@ -275,15 +276,11 @@ func (a *question) permissionUpdates(s adapters.Scope) ([]jsontext.Value, error)
 	var out []jsontext.Value
 	for _, b := range a.suggestions {
 		var rule map[string]jsontext.Value
-		if err := json.Unmarshal(b, &rule, lenient); err != nil {
+		if err := json.Unmarshal(b, &rule, lenient.Options); err != nil {
 			return nil, fmt.Errorf("the runtime's suggestion is not an object: %w", err)
 		}
 		rule["destination"] = jsontext.Value(`"session"`)
-		b, err := json.Marshal(rule, json.Deterministic(true))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, b)
+		out = append(out, lenient.Encode(rule))
 	}
 	return out, nil
 }
@@ -297,14 +294,14 @@ func decisionOf(v event.Raw) event.Decision {
 	}
 	var s string
 	var o struct {
-		Approved *bool `json:"approved"`
-		Decision text  `json:"decision"`
+		Approved *bool       `json:"approved"`
+		Decision lenient.Str `json:"decision"`
 	}
 	switch v.Kind() {
 	case '"':
-		_ = json.Unmarshal(v, &s, lenient)
+		_ = json.Unmarshal(v, &s, lenient.Options)
 	case '{':
-		_ = json.Unmarshal(v, &o, lenient)
+		_ = json.Unmarshal(v, &o, lenient.Options)
 		s = string(o.Decision)
 		if o.Approved != nil && !*o.Approved {
 			s = "deny"
@@ -329,7 +326,7 @@ func answeredInput(props, value event.Raw) event.Raw {
 		Questions jsontext.Value `json:"questions"`
 		Answers   jsontext.Value `json:"answers"`
 	}
-	if json.Unmarshal(value, &v, lenient) != nil || json.Unmarshal(props, &q, lenient) != nil {
+	if json.Unmarshal(value, &v, lenient.Options) != nil || json.Unmarshal(props, &q, lenient.Options) != nil {
 		return nil
 	}
 	if v.Answers == nil {
@@ -345,18 +342,14 @@ func answeredInput(props, value event.Raw) event.Raw {
 // runtime requires.
 func joinAnswers(answers jsontext.Value) jsontext.Value {
 	var m map[string]jsontext.Value
-	if json.Unmarshal(answers, &m, lenient) != nil {
+	if json.Unmarshal(answers, &m, lenient.Options) != nil {
 		return answers
 	}
 	for k, v := range m {
 		var many []string
-		if json.Unmarshal(v, &many, lenient) == nil {
-			m[k], _ = json.Marshal(strings.Join(many, ", "), lenient) // a string always encodes
+		if json.Unmarshal(v, &many, lenient.Options) == nil {
+			m[k] = lenient.Encode(strings.Join(many, ", "))
 		}
 	}
-	b, err := json.Marshal(m, lenient, json.Deterministic(true))
-	if err != nil {
-		return answers
-	}
-	return b
+	return lenient.Encode(m)
 }

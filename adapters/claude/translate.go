@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // runtimeName is the runtime's name in session_ready.
@@ -96,18 +97,18 @@ func (t *translator) handleLine(b []byte) {
 // turn whatever else it contains.
 func (t *translator) handleUnreadable(b []byte, err error) {
 	v := jsontext.Value(b)
-	if !v.IsValid(lenient) {
+	if !v.IsValid(lenient.Options) {
 		t.notice(event.LevelWarning, event.NoticeGarbage, truncate(b, 4096), nil)
 		return
 	}
 	var core struct {
-		Type           word   `json:"type"`
-		Subtype        word   `json:"subtype"`
-		IsError        bool   `json:"is_error"`
-		TerminalReason text   `json:"terminal_reason"`
-		RequestID      string `json:"request_id"`
+		Type           word        `json:"type"`
+		Subtype        word        `json:"subtype"`
+		IsError        bool        `json:"is_error"`
+		TerminalReason lenient.Str `json:"terminal_reason"`
+		RequestID      string      `json:"request_id"`
 	}
-	if json.Unmarshal(b, &core, lenient) == nil {
+	if json.Unmarshal(b, &core, lenient.Options) == nil {
 		t.ln.reset()
 		switch core.Type {
 		case "result":

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 type decisionBody struct {
@@ -119,7 +119,7 @@ func (t *translator) answerQuestion(id string, an adapters.Answer) error {
 // acceptForSession.
 func (a *question) findOption(s string) jsontext.Value {
 	for _, o := range a.options {
-		if string(o) == s || scalar(o) == s {
+		if string(o) == s || lenient.Text(o) == s {
 			return o
 		}
 	}
@@ -142,7 +142,7 @@ func (t *translator) answerInterrupt(a *question, an adapters.Answer) error {
 		res = a.decisionResult(an.Decision)
 	case len(v) == 0:
 		res = elicitationResult{"accept", empty, null}
-	case decodeRaw[elicitationResult](v).Action != "":
+	case lenient.Decode[elicitationResult](v).Action != "":
 		res = v
 	default:
 		res = elicitationResult{"accept", v, null}
@@ -150,7 +150,7 @@ func (t *translator) answerInterrupt(a *question, an adapters.Answer) error {
 	t.dropQuestion(a)
 	t.live.sendResult(a.rpc, res)
 	if len(v) == 0 && refused {
-		v = encode(an.Decision)
+		v = lenient.Encode(an.Decision)
 	}
 	t.l.Resolve(a.id, event.DecisionAllow, an.By, v)
 	return nil
@@ -165,7 +165,7 @@ func (a *question) allowResult(s adapters.Scope) (any, error) {
 	session := s == adapters.ScopeSession
 	switch {
 	case a.method == methodElicitation:
-		return elicitationResult{"accept", empty, encode(persist{string(s)})}, nil
+		return elicitationResult{"accept", empty, lenient.Encode(persist{string(s)})}, nil
 	case a.method == methodPermissions && session:
 		return permissionsResult{a.perms, string(s)}, nil
 	case (a.method == methodCommandApproval || a.method == methodFileApproval) && session:
@@ -198,10 +198,10 @@ type inputAnswer struct {
 // value already has that form, with or without an answers member, or has a
 // string or a list of strings by the id or the text of each part.
 func (a *question) fillAnswers(v event.Raw) jsontext.Value {
-	if in := decodeRaw[inputResult](v); len(in.Answers) > 0 {
+	if in := lenient.Decode[inputResult](v); len(in.Answers) > 0 {
 		v = in.Answers
 	}
-	given := decodeRaw[map[string]jsontext.Value](v)
+	given := lenient.Decode[map[string]jsontext.Value](v)
 	out := map[string]jsontext.Value{}
 	for _, p := range a.parts {
 		x := given[string(p.ID)]
@@ -211,16 +211,12 @@ func (a *question) fillAnswers(v event.Raw) jsontext.Value {
 		switch {
 		case x == nil:
 		case x.Kind() == '"':
-			out[string(p.ID)] = encode(inputAnswer{[]string{scalar(x)}})
+			out[string(p.ID)] = lenient.Encode(inputAnswer{[]string{lenient.Text(x)}})
 		case x.Kind() == '[':
-			out[string(p.ID)] = encode(inputAnswer{decodeRaw[[]string](x)})
+			out[string(p.ID)] = lenient.Encode(inputAnswer{lenient.Decode[[]string](x)})
 		default:
 			out[string(p.ID)] = x
 		}
 	}
-	b, err := json.Marshal(out, lenient, json.Deterministic(true))
-	if err != nil {
-		return empty // cannot happen: decoded JSON encodes
-	}
-	return b
+	return lenient.Encode(out)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -75,7 +76,7 @@ func (c *client) sendRequest(method string, params any, then func(*result, error
 		then(nil, fmt.Errorf("%s: %w of %v", method, errTimeout, limit))
 	})
 	c.calls[id] = k
-	c.host.Write(encode(request{id, method, params}))
+	c.host.Write(lenient.Encode(request{id, method, params}))
 }
 
 // handleResponse handles a line with an id and without a method.
@@ -89,23 +90,23 @@ func (c *client) handleResponse(b []byte) {
 	}
 	delete(c.calls, id)
 	k.cancel()
-	if e := m.Error.v; e != nil {
+	if e := m.Error.V; e != nil {
 		k.then(nil, fmt.Errorf("%s: %w", k.method, e))
 		return
 	}
-	r := m.Result.v
+	r := m.Result.V
 	if r == nil {
 		r = &result{}
 	}
 	k.then(r, nil)
 }
 
-func (c *client) sendResult(id jsontext.Value, v any) { c.host.Write(encode(reply{id, v})) }
+func (c *client) sendResult(id jsontext.Value, v any) { c.host.Write(lenient.Encode(reply{id, v})) }
 
 func (c *client) sendError(id jsontext.Value, msg string) {
 	e := errorReply{ID: id}
 	e.Error.Code, e.Error.Message = -32601, msg
-	c.host.Write(encode(e))
+	c.host.Write(lenient.Encode(e))
 }
 
 // Start implements session.Protocol.
@@ -119,7 +120,7 @@ func (c *client) Start() {
 			return
 		}
 		c.t.version = versionOf(string(r.UserAgent))
-		c.host.Write(encode(notification{"initialized"}))
+		c.host.Write(lenient.Encode(notification{"initialized"}))
 		if !c.o.Unarchive {
 			c.openThread()
 			return
@@ -156,7 +157,7 @@ func (c *client) openThread() {
 		p.Tools = dynamicTools(c.o.Tools) // a resumed thread keeps its tools
 	}
 	c.sendRequest(method, p, func(r *result, err error) {
-		if err == nil && (r.Thread.v == nil || r.Thread.v.ID == "") {
+		if err == nil && (r.Thread.V == nil || r.Thread.V.ID == "") {
 			err = fmt.Errorf("%s: the result names no thread", method)
 		}
 		if err != nil {
@@ -201,8 +202,8 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 			return
 		}
 		taken()
-		if r.Turn.v != nil {
-			s.turn = string(r.Turn.v.ID)
+		if r.Turn.V != nil {
+			s.turn = string(r.Turn.V.ID)
 		}
 	})
 	reply(nil)

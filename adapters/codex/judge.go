@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/codexcli"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // judgedPolicy is the approval policy with a Judge. In every version it makes
@@ -114,22 +115,22 @@ func (t *translator) judgedCall(a *question, d event.PermissionRequest) adapters
 	switch a.method {
 	case methodCommandApproval, methodOldExec:
 		cmd := p.commandText()
-		c.Input = encode(commandCall{withoutSystemShell(cmd)})
+		c.Input = lenient.Encode(commandCall{withoutSystemShell(cmd)})
 		switch {
-		case p.Network.v != nil: // the command runs already and needs the network
-			c.Tool, c.Input = "Network", encode(p.Network.v)
+		case p.Network.V != nil: // the command runs already and needs the network
+			c.Tool, c.Input = "Network", lenient.Encode(p.Network.V)
 		case p.Kind != "" && p.Kind != "command": // input to a running command
-			c.Tool, c.Input = string(p.Kind), encode(commandCall{cmd})
+			c.Tool, c.Input = string(p.Kind), lenient.Encode(commandCall{cmd})
 		case cmd == "":
 			c.Tool = ""
 		}
 	case methodOldPatch:
-		c.Input = encode(changesInput{convertOldChanges(p.FileChanges)})
-		if len(decodeRaw[map[string]jsontext.Value](p.FileChanges)) == 0 {
+		c.Input = lenient.Encode(changesInput{convertOldChanges(p.FileChanges)})
+		if len(lenient.Decode[map[string]jsontext.Value](p.FileChanges)) == 0 {
 			c.Tool = ""
 		}
 	case methodFileApproval:
-		if len(changesOf(decodeRaw[changesInput](c.Input).Changes)) == 0 {
+		if len(changesOf(lenient.Decode[changesInput](c.Input).Changes)) == 0 {
 			c.Tool = ""
 		}
 	}
@@ -150,15 +151,15 @@ type oldKind struct {
 // file, to the current form.
 func convertOldChanges(v jsontext.Value) jsontext.Value {
 	out := []oldChange{}
-	for file, b := range decodeRaw[map[string]jsontext.Value](v) {
+	for file, b := range lenient.Decode[map[string]jsontext.Value](v) {
 		ch := oldChange{Path: file}
-		for kind, how := range decodeRaw[map[string]jsontext.Value](b) {
-			ch.Kind = oldKind{kind, string(decodeRaw[changeKind](how).MovePath)}
+		for kind, how := range lenient.Decode[map[string]jsontext.Value](b) {
+			ch.Kind = oldKind{kind, string(lenient.Decode[changeKind](how).MovePath)}
 		}
 		out = append(out, ch)
 	}
 	slices.SortFunc(out, func(a, b oldChange) int { return strings.Compare(a.Path, b.Path) })
-	return encode(out)
+	return lenient.Encode(out)
 }
 
 // withoutSystemShell returns a command without the shell that the runtime

@@ -10,6 +10,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // Normalizer converts a transcript of the runtime's stdout to events, with the
@@ -71,5 +72,5 @@ func (Adapter) Recognizes(line []byte) bool {
 		Result  jsontext.Value `json:"result"`
 		Error   jsontext.Value `json:"error"`
 	}
-	return json.Unmarshal(line, &m, lenient) == nil && m.Version == nil && m.Type == nil && (m.Method != nil || m.ID != nil && (m.Result != nil || m.Error.Kind() == '{'))
+	return json.Unmarshal(line, &m, lenient.Options) == nil && m.Version == nil && m.Type == nil && (m.Method != nil || m.ID != nil && (m.Result != nil || m.Error.Kind() == '{'))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -85,7 +86,7 @@ func (t *translator) handleRequest(b []byte) {
 	t.questions = append(t.questions, a)
 	d := event.PermissionRequest{RequestID: a.id, ToolUseID: a.item, Reason: string(p.Reason)}
 	for _, o := range p.AvailableDecisions {
-		d.Options = append(d.Options, cmp.Or(scalar(o), string(o)))
+		d.Options = append(d.Options, cmp.Or(lenient.Text(o), string(o)))
 	}
 	o := th.findItem(a.item)
 	switch method {
@@ -93,7 +94,7 @@ func (t *translator) handleRequest(b []byte) {
 		sc.Interrupt(event.Interrupt{InterruptID: a.id, ComponentName: "question", Surface: "chat", Props: rawParams(b)})
 		return
 	case methodElicitation:
-		meta := p.Meta.v
+		meta := p.Meta.V
 		if meta == nil || meta.Kind != "mcp_tool_call" {
 			sc.Interrupt(event.Interrupt{InterruptID: a.id, ComponentName: "elicitation", Surface: "chat", Props: rawParams(b)})
 			return
@@ -111,13 +112,13 @@ func (t *translator) handleRequest(b []byte) {
 		d.ToolName, d.ToolInput = "RequestPermissions", orNull(p.Permissions)
 	case methodCommandApproval, methodOldExec:
 		cmd := p.commandText()
-		d.ToolName, d.ToolInput = "Bash", encode(commandInput{Command: cmd, Cwd: string(p.Cwd)})
+		d.ToolName, d.ToolInput = "Bash", lenient.Encode(commandInput{Command: cmd, Cwd: string(p.Cwd)})
 		if o == nil && a.item != "" && method == methodCommandApproval {
 			// 0.98 sends the item only after the decision.
-			t.startTool(th, sc, &item{Type: "commandExecution", ID: str(a.item), Command: str(cmd), Cwd: p.Cwd, CommandActions: p.CommandActions}).fromQuestion = true
+			t.startTool(th, sc, &item{Type: "commandExecution", ID: lenient.Str(a.item), Command: lenient.Str(cmd), Cwd: p.Cwd, CommandActions: p.CommandActions}).fromQuestion = true
 		}
 	default:
-		d.ToolName, d.ToolInput = "Edit", encode(changesInput{orNull(p.FileChanges)})
+		d.ToolName, d.ToolInput = "Edit", lenient.Encode(changesInput{orNull(p.FileChanges)})
 		if o != nil {
 			d.ToolName, d.ToolInput = o.tool, o.input
 		}
@@ -135,7 +136,7 @@ func (t *translator) hasQuestion(th *thread, item string) bool {
 
 // rawParams returns the undecoded params of a line.
 func rawParams(b []byte) event.Raw {
-	m := decodeRaw[struct {
+	m := lenient.Decode[struct {
 		Params jsontext.Value `json:"params"`
 	}](jsontext.Value(b))
 	return orNull(m.Params)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // sibling is a thread of another conversation on this connection: another client
@@ -17,8 +18,8 @@ type sibling struct {
 
 // handleThreadStarted opens a transcript. Later it reports a sibling; sub-agents
 // send none.
-func (t *translator) handleThreadStarted(o opt[threadInfo]) {
-	th := o.v
+func (t *translator) handleThreadStarted(o lenient.Opt[threadInfo]) {
+	th := o.V
 	if th == nil || th.ParentThreadID != "" {
 		return
 	}
@@ -33,8 +34,8 @@ func (t *translator) handleThreadStarted(o opt[threadInfo]) {
 
 // addSibling records a thread of another conversation. A sub-agent's is none.
 func (t *translator) addSibling(r *result) {
-	id := string(r.Thread.v.ID)
-	if t.siblingOf(id) != nil || r.Thread.v.ParentThreadID != "" ||
+	id := string(r.Thread.V.ID)
+	if t.siblingOf(id) != nil || r.Thread.V.ParentThreadID != "" ||
 		slices.ContainsFunc(t.subs, func(s *thread) bool { return s.id == id && s.toolUse != "" }) {
 		return
 	}
@@ -96,5 +97,5 @@ func (t *translator) goOnIn(s *sibling) {
 }
 
 func newSibling(r *result) *sibling {
-	return &sibling{id: string(r.Thread.v.ID), forkedFrom: string(r.Thread.v.ForkedFromID)}
+	return &sibling{id: string(r.Thread.V.ID), forkedFrom: string(r.Thread.V.ForkedFromID)}
 }

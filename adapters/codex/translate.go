@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // translator converts the runtime's lines to events. The live adapter and the
@@ -42,7 +43,7 @@ func (t *translator) handleLine(b []byte) {
 	}
 	m := &t.m
 	if err := m.decodeLine(b); err != nil {
-		if v := jsontext.Value(b); v.IsValid(lenient) {
+		if v := jsontext.Value(b); v.IsValid(lenient.Options) {
 			t.noticeUnknown(b)
 			return
 		}
@@ -50,8 +51,8 @@ func (t *translator) handleLine(b []byte) {
 		return
 	}
 	switch {
-	case m.Method.set && clientMethods[m.Method.s], !m.Method.set && m.Result.v.isEcho(),
-		!m.Method.set && m.Error.v != nil && m.Error.v.Message == refusal:
+	case m.Method.set && clientMethods[m.Method.s], !m.Method.set && m.Result.V.isEcho(),
+		!m.Method.set && m.Error.V != nil && m.Error.V.Message == refusal:
 		// An echo of the client's own line.
 	case m.Method.set && len(m.ID) > 0:
 		t.handleRequest(b)
@@ -59,7 +60,7 @@ func (t *translator) handleLine(b []byte) {
 		t.handleNotification(b)
 	case len(m.ID) > 0 && t.live != nil:
 		t.live.handleResponse(b)
-	case len(m.ID) > 0 && (m.Result.v != nil || m.Error.v != nil):
+	case len(m.ID) > 0 && (m.Result.V != nil || m.Error.V != nil):
 		t.handleTranscriptReply()
 	default:
 		t.noticeUnknown(b)
@@ -79,7 +80,7 @@ func (t *translator) noticeUnknown(b []byte) {
 // handleTranscriptReply handles a reply in a transcript by its shape, because
 // the requests are missing.
 func (t *translator) handleTranscriptReply() {
-	r := t.m.Result.v
+	r := t.m.Result.V
 	switch {
 	case r == nil:
 	case r.UserAgent != "":
@@ -90,11 +91,11 @@ func (t *translator) handleTranscriptReply() {
 				th.endedTurns = nil // another process may count its turns from the start
 			}
 		}
-	case r.Thread.v != nil && r.Thread.v.ID != "":
+	case r.Thread.V != nil && r.Thread.V.ID != "":
 		t.handshakeSeen = true
 		t.threadOpened(r, false, "", "")
-	case r.Turn.v != nil:
-		t.recordRequestedTurn(string(r.Turn.v.ID))
+	case r.Turn.V != nil:
+		t.recordRequestedTurn(string(r.Turn.V.ID))
 	}
 }
 
@@ -109,7 +110,7 @@ func (t *translator) recordRequestedTurn(id string) {
 // threadOpened handles the reply to thread/start, thread/resume or thread/fork. In
 // a transcript, the first thread is the session's; others are siblings.
 func (t *translator) threadOpened(r *result, resumed bool, forkedFrom, mode string) {
-	th := r.Thread.v
+	th := r.Thread.V
 	id := string(th.ID)
 	if t.main != nil && t.main.id != id && !t.newProcess {
 		t.addSibling(r)

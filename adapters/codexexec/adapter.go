@@ -11,6 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/codexcli"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 	"github.com/turnspec/turnspec/adapters/internal/turnproc"
 	"github.com/turnspec/turnspec/adapters/op"
@@ -101,7 +102,7 @@ func fileArguments(o adapters.Options, files *turnproc.Files) (args []string, er
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, "-c", "model_instructions_file="+string(encode(name)))
+		args = append(args, "-c", "model_instructions_file="+string(lenient.Encode(name)))
 	}
 	if len(o.Schema) > 0 {
 		name, err := files.Write("schema.json", o.Schema)
@@ -130,7 +131,7 @@ func (c *client) Arguments(m adapters.Message) []string {
 		args = append(args, "-c", k+"="+o.Config[k])
 	}
 	if o.Instructions != "" && !o.ReplaceInstructions {
-		args = append(args, "-c", "developer_instructions="+string(encode(o.Instructions)))
+		args = append(args, "-c", "developer_instructions="+string(lenient.Encode(o.Instructions)))
 	}
 	args = append(args, codexcli.SessionArgs(o)...)
 	args = append(args, codexcli.ServerArgs(o.MCP, "")...)

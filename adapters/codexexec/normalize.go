@@ -7,6 +7,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // Normalizer converts a transcript of the runtime's stdout, of one process or of several
@@ -41,7 +42,7 @@ func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Tra
 
 // Recognizes reports whether a line is one of codex exec, by its type.
 func (Adapter) Recognizes(line []byte) bool {
-	m := decode[message](line)
+	m := lenient.Decode[message](line)
 	kind := string(m.Type)
 	for _, prefix := range []string{"thread.", "turn.", "item."} {
 		if strings.HasPrefix(kind, prefix) {

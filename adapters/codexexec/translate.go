@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // translator turns lines into events. live is nil for a transcript.
@@ -43,8 +44,8 @@ func (t *translator) handleLine(b []byte) {
 		return
 	}
 	var m message
-	if err := json.Unmarshal(b, &m, lenient); err != nil {
-		if jsontext.Value(b).IsValid(lenient) {
+	if err := json.Unmarshal(b, &m, lenient.Options); err != nil {
+		if jsontext.Value(b).IsValid(lenient.Options) {
 			t.unknown("a message", b)
 			return
 		}
@@ -58,13 +59,13 @@ func (t *translator) handleLine(b []byte) {
 		t.turnStarted()
 	case "turn.completed":
 		t.survived()
-		t.turnCompleted(decode[usage](m.Usage), m.Usage != nil)
+		t.turnCompleted(lenient.Decode[usage](m.Usage), m.Usage != nil)
 	case "turn.failed":
-		t.turnFailed(cmp.Or(string(decode[withMessage](m.Error).Message), t.failure))
+		t.turnFailed(cmp.Or(string(lenient.Decode[withMessage](m.Error).Message), t.failure))
 	case "error":
 		t.handleError(string(m.Message))
 	case "item.started", "item.updated", "item.completed":
-		it := decode[item](m.Item)
+		it := lenient.Decode[item](m.Item)
 		if it.Type == "" || !t.handleItem(&it, string(m.Type)) {
 			t.unknown(strings.TrimRight(string(m.Type)+" "+string(it.Type), " "), b)
 		}
@@ -132,7 +133,7 @@ func (t *translator) turnCompleted(u usage, stated bool) {
 	}
 	if stated {
 		// The tokens of the whole thread, of resumed processes too.
-		sc.Emit(event.Usage{Scope: event.ScopeSession, Tokens: event.Tokens{Input: u.Input.or0(), Cached: u.Cached.or0(), Output: u.Output.or0(), Reasoning: u.Reasoning.or0()}})
+		sc.Emit(event.Usage{Scope: event.ScopeSession, Tokens: event.Tokens{Input: int64(u.Input), Cached: int64(u.Cached), Output: int64(u.Output), Reasoning: int64(u.Reasoning)}})
 	}
 	if t.lastText != "" {
 		sc.Emit(event.Result{Text: t.lastText})

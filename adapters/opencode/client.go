@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -95,7 +96,7 @@ func (c *client) send(method, path string, body any, limited bool, then func(jso
 		})
 	}
 	c.calls[id] = k
-	c.host.Write(encode(request{id, method, path, body}))
+	c.host.Write(lenient.Encode(request{id, method, path, body}))
 	return id
 }
 
@@ -118,7 +119,7 @@ func (c *client) handleReply(m *line, b []byte) {
 		delete(c.calls, id)
 		k.cancel()
 		if m.Status >= http.StatusBadRequest || m.Error != "" || m.Status == 0 {
-			f := decode[failure](m.Body)
+			f := lenient.Decode[failure](m.Body)
 			k.then(nil, refusedError{k.what, int(m.Status), string(m.Error + f.Data.Message)})
 			return
 		}
@@ -169,7 +170,7 @@ func (c *client) Start() {
 // opened returns what is done with the reply that opens the session.
 func (c *client) opened(op string) func(jsontext.Value, error) {
 	return func(v jsontext.Value, err error) {
-		s := decode[info](v)
+		s := lenient.Decode[info](v)
 		if err == nil && s.ID == "" {
 			err = errors.New("the reply names no session")
 		}

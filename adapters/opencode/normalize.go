@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // Normalizer converts a transcript of the server's lines to events, with the translator of
@@ -46,7 +47,7 @@ type storedMessage struct {
 
 // handleStoredReply handles a reply in a transcript: that which opens the session.
 func (t *translator) handleStoredReply(m *line) {
-	s := decode[info](m.Body)
+	s := lenient.Decode[info](m.Body)
 	if !isSession(s) {
 		return
 	}
@@ -65,13 +66,13 @@ func (t *translator) handleBare(b []byte) bool {
 		t.handleEvent(e, b)
 		return true
 	}
-	if s := decode[info](b); isSession(s) {
+	if s := lenient.Decode[info](b); isSession(s) {
 		if t.main == nil {
 			t.transcriptOpened(s)
 		}
 		return true
 	}
-	x := decode[struct {
+	x := lenient.Decode[struct {
 		storedMessage
 		Messages []storedMessage `json:"messages"`
 	}](b)
@@ -138,7 +139,7 @@ func (t *translator) transcriptOpened(s info) {
 // before 1.2 may name none, and a transcript may begin after its session.
 func (t *translator) transcriptSession(id string) string {
 	if t.main == nil {
-		s := info{ID: str(id)}
+		s := info{ID: lenient.Str(id)}
 		if t.created.ID == s.ID {
 			s = t.created
 		}
@@ -177,10 +178,10 @@ func (t *translator) beginTranscriptTurn(a *agent, message string) {
 // Recognizes reports whether a line is one of OpenCode.
 func (Adapter) Recognizes(b []byte) bool {
 	var m line
-	if json.Unmarshal(b, &m, lenient) != nil {
+	if json.Unmarshal(b, &m, lenient.Options) != nil {
 		return false
 	}
-	if strings.HasPrefix(string(decode[properties](m.Data).ID), "evt_") {
+	if strings.HasPrefix(string(lenient.Decode[properties](m.Data).ID), "evt_") {
 		return true
 	}
 	e := eventOf(m.Data)

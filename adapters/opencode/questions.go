@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
@@ -46,7 +47,7 @@ func (t *translator) openQuestion(a *agent, p properties, permission bool, b []b
 		props := struct {
 			Questions jsontext.Value `json:"questions"`
 		}{p.Questions}
-		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: "question", Surface: "chat", Props: encode(props)})
+		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: "question", Surface: "chat", Props: lenient.Encode(props)})
 		return
 	}
 	d := event.PermissionRequest{RequestID: q.id, ToolUseID: q.call, ToolName: t.toolName(q.permission, &input{}), ToolInput: askedInput(&p)}
@@ -63,14 +64,14 @@ func (t *translator) openQuestion(a *agent, p properties, permission bool, b []b
 // 1.15 names a command by its patterns alone, one for each command in it.
 func askedInput(p *properties) event.Raw {
 	in := opencodecli.InputOf(p.Metadata)
-	if p.Permission != "bash" || len(p.Patterns) == 0 || decode[input](p.Metadata).Command != "" {
+	if p.Permission != "bash" || len(p.Patterns) == 0 || lenient.Decode[input](p.Metadata).Command != "" {
 		return in
 	}
 	commands := make([]string, len(p.Patterns))
 	for i, c := range p.Patterns {
 		commands[i] = string(c)
 	}
-	return encode(struct {
+	return lenient.Encode(struct {
 		Command string `json:"command"`
 	}{strings.Join(commands, "; ")})
 }
@@ -205,19 +206,19 @@ func (c *client) answer(id string, an adapters.Answer) error {
 // list of them, for each question.
 func answersOf(questions, value jsontext.Value) ([][]string, error) {
 	var given map[string]jsontext.Value
-	if err := json.Unmarshal(value, &given, lenient); err != nil {
+	if err := json.Unmarshal(value, &given, lenient.Options); err != nil {
 		return nil, fmt.Errorf("answer: want an object with an answer for each question: %w", err)
 	}
 	out := [][]string{}
-	for _, q := range decode[[]struct {
-		Question str `json:"question"`
+	for _, q := range lenient.Decode[[]struct {
+		Question lenient.Str `json:"question"`
 	}](questions) {
 		chosen := []string{}
 		switch v := given[string(q.Question)]; v.Kind() {
 		case '"':
-			chosen = append(chosen, string(decode[str](v)))
+			chosen = append(chosen, string(lenient.Decode[lenient.Str](v)))
 		case '[':
-			for _, s := range decode[[]str](v) {
+			for _, s := range lenient.Decode[[]lenient.Str](v) {
 				chosen = append(chosen, string(s))
 			}
 		}
@@ -228,18 +229,18 @@ func answersOf(questions, value jsontext.Value) ([][]string, error) {
 
 // chosenAnswers is the opposite of answersOf; nil if there are no answers.
 func chosenAnswers(questions, answers jsontext.Value) event.Raw {
-	chosen := decode[[][]str](answers)
+	chosen := lenient.Decode[[][]lenient.Str](answers)
 	if len(chosen) == 0 {
 		return nil
 	}
 	out := map[string]any{}
-	for i, q := range decode[[]struct {
-		Question str            `json:"question"`
+	for i, q := range lenient.Decode[[]struct {
+		Question lenient.Str    `json:"question"`
 		Multiple jsontext.Value `json:"multiple"`
 	}](questions) {
 		switch {
 		case i >= len(chosen) || len(chosen[i]) == 0: // it was not answered
-		case len(chosen[i]) == 1 && !isTrue(q.Multiple):
+		case len(chosen[i]) == 1 && !lenient.IsTrue(q.Multiple):
 			out[string(q.Question)] = string(chosen[i][0])
 		default:
 			labels := make([]string, len(chosen[i]))
@@ -249,7 +250,7 @@ func chosenAnswers(questions, answers jsontext.Value) event.Raw {
 			out[string(q.Question)] = labels
 		}
 	}
-	return encode(out)
+	return lenient.Encode(out)
 }
 
 // judge lets the Judge answer a permission. The user's answer is held back until then.
@@ -274,11 +275,11 @@ func (c *client) judge(q *question, d event.PermissionRequest) {
 // judgedInput is the input of a call in the form that policies read: a path is named
 // file_path.
 func judgedInput(d event.PermissionRequest) event.Raw {
-	members := decode[map[string]jsontext.Value](d.ToolInput)
+	members := lenient.Decode[map[string]jsontext.Value](d.ToolInput)
 	if members["filePath"] == nil {
 		return d.ToolInput
 	}
 	members["file_path"] = members["filePath"]
 	delete(members, "filePath")
-	return encode(members)
+	return lenient.Encode(members)
 }

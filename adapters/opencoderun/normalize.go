@@ -7,7 +7,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
-	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // Normalizer converts a transcript of the runtime's stdout, of one process or of several
@@ -42,7 +42,7 @@ func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Tra
 
 // Recognizes reports whether a line is one of opencode run: it names a session and a time.
 func (Adapter) Recognizes(line []byte) bool {
-	m := opencodecli.Decode[message](line)
+	m := lenient.Decode[message](line)
 	return m.Type != "" && m.Timestamp != 0 && strings.HasPrefix(string(m.Session), "ses_")
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -109,7 +110,7 @@ func (c *client) send(cmd command, limited bool, then func(jsontext.Value, error
 		})
 	}
 	c.calls[cmd.ID] = k
-	c.host.Write(encode(cmd))
+	c.host.Write(lenient.Encode(cmd))
 }
 
 // handleReply handles a response. The older dialect drops the id of a command that it does
@@ -127,7 +128,7 @@ func (c *client) handleReply(b []byte) {
 	}
 	delete(c.calls, id)
 	k.cancel()
-	if !isTrue(m.Success) {
+	if !lenient.IsTrue(m.Success) {
 		k.then(nil, refusedError{k.command + ": " + string(m.Error)})
 		return
 	}
@@ -149,7 +150,7 @@ func (c *client) oldestCall(command string) (id string, oldest *pendingCall) {
 // that it reads commands, and names the session.
 func (c *client) Start() {
 	c.send(command{Type: "get_state"}, true, func(v jsontext.Value, err error) {
-		s := decode[state](v)
+		s := lenient.Decode[state](v)
 		if err == nil && s.SessionID == "" {
 			err = errors.New("get_state: the reply names no session")
 		}
@@ -375,7 +376,7 @@ func (c *client) Paused() bool {
 func (c *client) Closing() {
 	for _, q := range slices.Clone(c.t.asked) {
 		c.t.drop(q)
-		c.host.Write(encode(dialogAnswer{Type: answerType, ID: q.id, Cancelled: true}))
+		c.host.Write(lenient.Encode(dialogAnswer{Type: answerType, ID: q.id, Cancelled: true}))
 		c.t.l.Resolve(q.id, event.DecisionCancel, event.ByPolicy, nil)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -23,8 +24,8 @@ type question struct {
 // askedCall is what the message of a permission holds: the call that it is about, as JSON.
 // The adapter's own extension writes it, and so may any other.
 type askedCall struct {
-	ID    str            `json:"toolCallId"`
-	Name  str            `json:"toolName"`
+	ID    lenient.Str    `json:"toolCallId"`
+	Name  lenient.Str    `json:"toolName"`
 	Input jsontext.Value `json:"input"`
 }
 
@@ -40,12 +41,12 @@ func (t *translator) handleDialog(b []byte) {
 		if m.NotifyType == "warning" || m.NotifyType == "error" {
 			level = event.LevelWarning
 		}
-		t.notice(level, event.NoticeWarning, string(decode[str](m.Message)), nil)
+		t.notice(level, event.NoticeWarning, string(lenient.Decode[lenient.Str](m.Message)), nil)
 	case "setStatus", "setWidget", "setTitle", "set_editor_text":
 		// They draw the runtime's own screen.
 	default:
 		if t.live != nil && m.ID != "" {
-			t.live.host.Write(encode(dialogAnswer{Type: answerType, ID: string(m.ID), Cancelled: true}))
+			t.live.host.Write(lenient.Encode(dialogAnswer{Type: answerType, ID: string(m.ID), Cancelled: true}))
 		}
 		t.notice(event.LevelWarning, event.NoticeUnknownMessage, "the dialog "+string(m.Method)+" is not supported and was cancelled", b)
 	}
@@ -58,34 +59,34 @@ func (t *translator) openDialog(b []byte) {
 	if sc == nil || q.id == "" || t.find(q.id) != nil {
 		// A question of a turn that does not run must never be granted.
 		if t.live != nil && q.id != "" && t.find(q.id) == nil {
-			t.live.host.Write(encode(dialogAnswer{Type: answerType, ID: q.id, Cancelled: true}))
+			t.live.host.Write(lenient.Encode(dialogAnswer{Type: answerType, ID: q.id, Cancelled: true}))
 		}
 		t.notice(event.LevelWarning, event.NoticeLate, "a dialog of a turn that does not run was cancelled", b)
 		return
 	}
 	var call askedCall
 	if q.confirm {
-		call = decode[askedCall](jsontext.Value(decode[str](m.Message)))
+		call = lenient.Decode[askedCall](jsontext.Value(lenient.Decode[lenient.Str](m.Message)))
 	}
 	t.asked = append(t.asked, q)
 	if call.ID == "" && q.confirm && t.live != nil && t.live.o.Judge != nil {
 		// It may be about a call, but does not name it.
 		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: "a question that names no call was denied", Raw: event.Raw(b).Clone()})
 		no := false
-		t.live.host.Write(encode(dialogAnswer{Type: answerType, ID: q.id, Confirmed: &no}))
+		t.live.host.Write(lenient.Encode(dialogAnswer{Type: answerType, ID: q.id, Confirmed: &no}))
 		t.drop(q)
 		return
 	}
 	if call.ID == "" {
 		props := struct {
-			Method  str            `json:"method"`
-			Title   str            `json:"title"`
+			Method  lenient.Str    `json:"method"`
+			Title   lenient.Str    `json:"title"`
 			Message jsontext.Value `json:"message,omitzero"`
 			Options jsontext.Value `json:"options,omitzero"`
-		}{m.Method, m.Title, m.Message, decode[struct {
+		}{m.Method, m.Title, m.Message, lenient.Decode[struct {
 			Options jsontext.Value `json:"options"`
 		}](jsontext.Value(b)).Options}
-		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: "question", Surface: "chat", Props: encode(props)})
+		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: "question", Surface: "chat", Props: lenient.Encode(props)})
 		return
 	}
 	q.call = string(call.ID)
@@ -180,7 +181,7 @@ func (c *client) answer(id string, an adapters.Answer) error {
 		out.Value = an.Value
 	}
 	c.t.drop(q)
-	c.host.Write(encode(out))
+	c.host.Write(lenient.Encode(out))
 	decision := event.DecisionDeny
 	switch {
 	case allowed:

@@ -3,11 +3,11 @@ package pi
 import (
 	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // askedTools are the tools that the extension asks about, by mode. With a Judge it asks
@@ -31,17 +31,13 @@ func judgedInput(d event.PermissionRequest) event.Raw {
 	default:
 		return d.ToolInput
 	}
-	members := decode[map[string]jsontext.Value](d.ToolInput)
+	members := lenient.Decode[map[string]jsontext.Value](d.ToolInput)
 	if members == nil {
 		return d.ToolInput
 	}
 	members["file_path"] = members["path"]
 	delete(members, "path")
-	b, err := json.Marshal(members, json.Deterministic(true), lenient)
-	if err != nil {
-		return d.ToolInput
-	}
-	return b
+	return lenient.Encode(members)
 }
 
 // gaps are what the runtime does without asking.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // Normalizer converts a transcript of the runtime's stdout to events, with the translator
@@ -45,11 +46,11 @@ var ownTypes = []string{
 // Recognizes reports whether a line is one of Pi.
 func (Adapter) Recognizes(b []byte) bool {
 	var m struct {
-		Type    str            `json:"type"`
-		Command str            `json:"command"`
+		Type    lenient.Str    `json:"type"`
+		Command lenient.Str    `json:"command"`
 		Success jsontext.Value `json:"success"`
 	}
-	if json.Unmarshal(b, &m, lenient) != nil {
+	if json.Unmarshal(b, &m, lenient.Options) != nil {
 		return false
 	}
 	return m.Type == "response" && m.Command != "" && m.Success != nil || slices.Contains(ownTypes, string(m.Type))

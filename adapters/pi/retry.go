@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // retryWait is how long the end of a turn waits for auto_retry_start or auto_retry_end, one
@@ -56,7 +57,7 @@ func (t *translator) retryStarted() {
 // ends here, after the end of its last run.
 func (t *translator) retryEnded() {
 	t.retrying = false
-	if isTrue(t.m.Success) || t.l.Turn() == nil {
+	if lenient.IsTrue(t.m.Success) || t.l.Turn() == nil {
 		return
 	}
 	if t.outcome == nil {
