@@ -83,7 +83,7 @@ func (c *client) answerForm(q *question, an adapters.Answer) error {
 	case an.Decision == event.DecisionAllow:
 		r = formResult{"accept", jsontext.Value("{}")}
 	}
-	c.t.drop(q)
+	c.t.questions.Drop(q)
 	c.answerRequest(q.rpc, r)
 	decision := event.DecisionDeny
 	if r.Action == "accept" {
@@ -93,6 +93,6 @@ func (c *client) answerForm(q *question, an adapters.Answer) error {
 	if value == nil {
 		value = event.Raw(`"` + string(decision) + `"`)
 	}
-	c.t.l.Resolve(q.id, decision, an.By, value)
+	c.t.l.Resolve(q.ID, decision, an.By, value)
 	return nil
 }

@@ -29,11 +29,6 @@ var (
 	_ adapters.Transcriber = Adapter{}
 )
 
-// Transcribe implements adapters.Transcriber.
-func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
-	return NewNormalizer(sessionID, emit)
-}
-
 // Steer returns an error: the protocol has no such request.
 func (s liveSession) Steer(context.Context, adapters.Message) error {
 	return fmt.Errorf("steer: %w", adapters.ErrUnsupported)
@@ -206,19 +201,11 @@ func (c *client) checkServers() error {
 
 // openFailed ends the opening with an error.
 func (c *client) openFailed(op string, err error) {
-	e := &adapters.OpenError{Code: event.ErrorProtocol, Op: op, Err: err}
-	var refused refusedError
-	switch {
-	case errors.Is(err, errTimeout):
-		e.Code = event.ErrorTimeout
-	case errors.Is(err, adapters.ErrUnsupported):
-		e.Code = event.ErrorInvalid
-	case errors.As(err, &refused) && refused.Code == codeAuthRequired:
-		e.Code = event.ErrorAuth
-	case errors.As(err, &refused) && op != "handshake":
-		e.Code = event.ErrorInvalid
+	if refused, ok := errors.AsType[rpcError](err); ok && refused.Code == codeAuthRequired {
+		c.host.Ready(&adapters.OpenError{Code: event.ErrorAuth, Op: op, Err: err})
+		return
 	}
-	c.host.Ready(e)
+	session.FailOpen(c.host, op, err)
 }
 
 // setting is a request that follows the opening.

@@ -56,7 +56,7 @@ func (t *translator) updateTool(u *update, b []byte) {
 		return // its turn has ended, or it has its result
 	}
 	if strings.HasPrefix(string(u.ToolCallID), startupPrefix) {
-		t.notice(event.LevelWarning, event.NoticeWarning, "an MCP server failed to start: "+cmp.Or(textsOf(u.Content), string(u.Title)), nil)
+		t.l.Notice(event.LevelWarning, event.NoticeWarning, "an MCP server failed to start: "+cmp.Or(textsOf(u.Content), string(u.Title)), nil)
 		return
 	}
 	if t.isCompaction(u, b) {

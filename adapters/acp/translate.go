@@ -3,7 +3,6 @@ package acp
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -13,9 +12,10 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 	"github.com/turnspec/turnspec/adapters/internal/lenient"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
-// translator converts the agent's lines to events. The live adapter and the Normalizer
+// translator converts the agent's lines to events. The live adapter and transcripts
 // share it. live is nil in a transcript.
 type translator struct {
 	l    *ledger.Ledger
@@ -37,7 +37,7 @@ type translator struct {
 	block     string // the key of the block that is streamed; "" if none is
 	blockOf   string // its kind and message
 	calls     []*toolCall
-	asked     []*question
+	questions session.Questions[*question]
 	context   event.Context
 	cost      *float64
 	endedCall map[string]bool // tool calls of turns that have ended
@@ -54,16 +54,12 @@ func (t *translator) handleLine(b []byte) {
 	t.m = line{}
 	m := &t.m
 	if err := json.Unmarshal(b, m, lenient.Options); err != nil {
-		if jsontext.Value(b).IsValid(lenient.Options) {
-			t.noticeUnknown("a message", b)
-			return
-		}
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+		t.l.Unreadable(b)
 		return
 	}
 	switch {
 	case m.Method == "" && m.ID == nil:
-		t.noticeUnknown("a message", b)
+		t.l.Unknown("a message", b)
 	case m.Method == "":
 		t.handleReply(b)
 	case m.ID != nil:
@@ -71,17 +67,8 @@ func (t *translator) handleLine(b []byte) {
 	case m.Method == "session/update":
 		t.handleUpdate(b)
 	case !isIgnored(kindMethod, string(m.Method)):
-		t.noticeUnknown(string(m.Method), b)
+		t.l.Unknown(string(m.Method), b)
 	}
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
-// noticeUnknown emits an unknown message as a notice.
-func (t *translator) noticeUnknown(what string, b []byte) {
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
 }
 
 // handleReply handles a reply. A transcript has no requests: there, the members of a result
@@ -94,7 +81,7 @@ func (t *translator) handleReply(b []byte) {
 	m := &t.m
 	if len(m.Error) > 0 {
 		if e := lenient.Decode[rpcError](m.Error); (t.l.Turn() != nil || t.isFailedPrompt(e)) && (e.Code == codeInternal || e.Code == codeAuthRequired) {
-			t.promptEnded(nil, refusedError{"session/prompt", e})
+			t.promptEnded(nil, e)
 		}
 		return
 	}
@@ -131,12 +118,12 @@ func (t *translator) handleUpdate(b []byte) {
 	if !t.opened {
 		t.session = cmp.Or(t.session, string(p.SessionID))
 		if !isKnownUpdate(string(u.Kind)) {
-			t.noticeUnknown(cmp.Or(string(u.Kind), "an update"), b)
+			t.l.Unknown(cmp.Or(string(u.Kind), "an update"), b)
 		}
 		return // what an agent replays before the session is open
 	}
 	if p.SessionID != "" && string(p.SessionID) != t.session {
-		t.notice(event.LevelInfo, event.NoticeUnknownMessage, "an update of another session was ignored", b)
+		t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "an update of another session was ignored", b)
 		return
 	}
 	switch u.Kind {
@@ -161,7 +148,7 @@ func (t *translator) handleUpdate(b []byte) {
 		}
 	default:
 		if !isIgnored(kindUpdate, string(u.Kind)) {
-			t.noticeUnknown(cmp.Or(string(u.Kind), "an update"), b)
+			t.l.Unknown(cmp.Or(string(u.Kind), "an update"), b)
 		}
 	}
 }
@@ -177,7 +164,7 @@ func (t *translator) scope(what string, b []byte) *ledger.Scope {
 		t.announce()
 		return t.beginTurn(event.TurnStart{Cause: event.CauseUser})
 	}
-	t.notice(event.LevelInfo, event.NoticeLate, what+" came when no turn ran", b)
+	t.l.Notice(event.LevelInfo, event.NoticeLate, what+" came when no turn ran", b)
 	return nil
 }
 
@@ -192,7 +179,7 @@ func (t *translator) beginTurn(d event.TurnStart) *ledger.Scope {
 func (t *translator) addChunk(u *update, b []byte) {
 	c := lenient.Decode[content](u.Content)
 	if c.Type != "text" {
-		t.noticeUnknown("a message with content of type "+strconv.Quote(string(c.Type)), b)
+		t.l.Unknown("a message with content of type "+strconv.Quote(string(c.Type)), b)
 		return
 	}
 	if c.Text == "" {
@@ -213,7 +200,7 @@ func (t *translator) addChunk(u *update, b []byte) {
 		if t.saysCompaction(sc, string(c.Text)) {
 			return
 		}
-		t.notice(event.LevelWarning, event.NoticeWarning, string(c.Text), nil)
+		t.l.Notice(event.LevelWarning, event.NoticeWarning, string(c.Text), nil)
 		return
 	}
 	if of := string(u.Kind) + " " + string(u.MessageID); t.block == "" || t.blockOf != of {
@@ -301,14 +288,14 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 		t.endBlock(sc, event.BlockComplete)
 	}
 	t.forgetCalls()
-	for len(t.asked) > 0 {
-		q := t.asked[0]
-		t.drop(q)
+	for len(t.questions) > 0 {
+		q := t.questions[0]
+		t.questions.Drop(q)
 		t.markEnded(q.asker)
 		if t.live != nil {
 			t.live.answerRequest(q.rpc, q.cancelled())
 		}
-		t.l.Resolve(q.id, event.DecisionCancel, event.ByWithdrawn, nil)
+		t.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
 	}
 	t.emitUsage(r)
 	switch {

@@ -218,7 +218,7 @@ func TestDialectsInTranscripts(t *testing.T) {
 }
 
 func normalize(lines ...string) (out []event.Event) {
-	n := chat.NewNormalizer("s1", func(e event.Event) { out = append(out, e) })
+	n := chat.New().Transcribe("s1", func(e event.Event) { out = append(out, e) })
 	for _, l := range lines {
 		n.Line(time.Unix(0, 0), []byte(l))
 	}

@@ -184,6 +184,6 @@ func (t *translator) failTurn(f *failure) {
 func (t *translator) retry(f *failure) {
 	t.attempts++
 	t.endBlocks(event.BlockRetracted)
-	t.notice(event.LevelWarning, event.NoticeRetry, f.message, nil)
+	t.l.Notice(event.LevelWarning, event.NoticeRetry, f.message, nil)
 	t.reply, t.failed = reply{}, nil
 }

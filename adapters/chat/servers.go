@@ -261,7 +261,7 @@ func (c *client) serversStarted(servers []startedServer) {
 	c.ready()
 	for _, s := range servers {
 		if s.err != nil {
-			c.t.notice(event.LevelWarning, event.NoticeWarning, fmt.Sprintf("an MCP server failed to start: %s: %v", s.name, s.err), nil)
+			c.t.l.Notice(event.LevelWarning, event.NoticeWarning, fmt.Sprintf("an MCP server failed to start: %s: %v", s.name, s.err), nil)
 			continue
 		}
 		c.addServerTools(s.tools)

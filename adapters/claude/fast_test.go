@@ -185,7 +185,7 @@ func nextDelta(tb testing.TB) (next func()) {
 	tb.Helper()
 	lines := loadDeltas(tb)
 	enc := event.NewEncoder(io.Discard)
-	n := NewNormalizer("s", func(e event.Event) {
+	n := New().Transcribe("s", func(e event.Event) {
 		if err := enc.Encode(e); err != nil {
 			tb.Error(err)
 		}

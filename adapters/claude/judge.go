@@ -108,32 +108,20 @@ func (p *protocol) answerJudgeHook(requestID string, input jsontext.Value) {
 	})
 }
 
-// judgePermission starts the Judge, if there is one. The question is emitted before the Judge
-// decides, because the runtime may end meanwhile. The user's answer is held
-// back until then.
-func (p *protocol) judgePermission(requestID string, a *question) {
+// judgePermission starts the Judge, if there is one.
+func (p *protocol) judgePermission(a *question) {
 	if p.o.Judge == nil {
 		return
 	}
 	call := p.t.judgedCall(a.tool, a.input, "")
 	call.SubagentID, call.Dir = a.sub, p.o.Dir
-	decide := func(ctx context.Context) adapters.Verdict { return p.o.Judge.Decide(ctx, call) }
-	a.judging.Start(p.h, decide, func(v adapters.Verdict) {
-		if v.Effect == adapters.EffectAsk {
-			return
-		}
-		d := event.DecisionAllow
-		if v.Effect == adapters.EffectDeny {
-			d = event.DecisionDeny
-		}
-		p.Answer(requestID, adapters.Answer{Decision: d, Message: v.Reason, By: event.ByPolicy}, func(error) {})
-	})
+	a.Judge(p.h, p.o.Judge, call, nil, func(an adapters.Answer) { _ = p.answer(a, an) }) // it is the first answer
 }
 
 // judgedCall returns a tool call for the Judge. agent is the runtime's id of the
 // calling sub-agent.
 func (t *translator) judgedCall(tool string, input jsontext.Value, agent string) adapters.Call {
-	c := adapters.Call{Tool: tool, Input: clone(input), SubagentID: agent}
+	c := adapters.Call{Tool: tool, Input: event.Raw(input).Clone(), SubagentID: agent}
 	if len(c.Input) == 0 {
 		c.Input = event.Raw("{}")
 	}

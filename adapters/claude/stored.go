@@ -38,7 +38,7 @@ type storedTurns struct {
 
 // handleStored handles a line of a session file. It reports whether the line is done with; the
 // messages of the model and the results of tools are as on stdout.
-func (n *Normalizer) handleStored(b []byte) bool {
+func (n *normalizer) handleStored(b []byte) bool {
 	if !bytes.Contains(b, []byte(`"sessionId"`)) {
 		return false
 	}
@@ -58,7 +58,7 @@ func (n *Normalizer) handleStored(b []byte) bool {
 	if l.Sidechain {
 		if !n.stored.subagent {
 			n.stored.subagent = true
-			n.t.notice(event.LevelWarning, event.NoticeUnknownMessage, "the session file has messages of sub-agents, which are not shown", nil)
+			n.t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage, "the session file has messages of sub-agents, which are not shown", nil)
 		}
 		return true
 	}
@@ -82,13 +82,13 @@ func (n *Normalizer) handleStored(b []byte) bool {
 }
 
 // beginStoredTurn begins a turn unless one runs.
-func (n *Normalizer) beginStoredTurn() {
+func (n *normalizer) beginStoredTurn() {
 	n.t.startTurn()
 	n.stored.open = true
 }
 
 // endStoredTurn ends the turn as its result would.
-func (n *Normalizer) endStoredTurn() {
+func (n *normalizer) endStoredTurn() {
 	if n.stored.open && n.t.l.Turn() != nil {
 		n.t.handleResult(&line{})
 	}

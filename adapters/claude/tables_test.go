@@ -105,7 +105,7 @@ func TestWireUUID(t *testing.T) {
 // Tasks without a tool are independent of each other.
 func TestTasksWithoutAToolAreIndependent(t *testing.T) {
 	var tasks []string
-	n := NewNormalizer("s", func(e event.Event) {
+	n := New().Transcribe("s", func(e event.Event) {
 		if d, ok := e.Data.(event.Task); ok {
 			tasks = append(tasks, d.TaskID+" "+string(d.Status))
 		}

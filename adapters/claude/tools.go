@@ -53,7 +53,7 @@ func (t *translator) startTool(s *ledger.Scope, messageID string, bl *block) {
 	_ = json.Unmarshal(bl.Input, &in, lenient.Options) // an unexpected input leaves the fields empty
 	name := string(bl.Name)
 	d := event.ToolStart{
-		ToolUseID: bl.ID, Tool: name, Input: clone(bl.Input), MessageID: messageID,
+		ToolUseID: bl.ID, Tool: name, Input: event.Raw(bl.Input).Clone(), MessageID: messageID,
 		Command: string(in.Command), Pattern: string(in.Pattern), SearchPath: string(in.Path),
 		FilePath: cmp.Or(string(in.FilePath), string(in.NotebookPath)), Background: in.Background,
 	}
@@ -129,7 +129,7 @@ func (t *translator) endTool(s *ledger.Scope, ln *line, bl *block, b []byte) {
 	t.resolveByResult(sub, bl.ToolUseID, d.Status, source)
 	if !s.ToolResult(d) {
 		if !t.agents.toolEnded(key) {
-			t.notice(event.LevelInfo, event.NoticeLate, "a result of an unknown tool call", b)
+			t.l.Notice(event.LevelInfo, event.NoticeLate, "a result of an unknown tool call", b)
 		}
 		return
 	}

@@ -2,7 +2,6 @@ package codex
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -76,12 +75,7 @@ func (t *translator) cancel(a *question) {
 }
 
 // answerQuestion answers an open question.
-func (t *translator) answerQuestion(id string, an adapters.Answer) error {
-	i := slices.IndexFunc(t.questions, func(a *question) bool { return a.id == id })
-	if i < 0 {
-		return fmt.Errorf("%w: %q", adapters.ErrUnknownID, id)
-	}
-	a := t.questions[i]
+func (t *translator) answerQuestion(a *question, an adapters.Answer) error {
 	if a.method == methodUserInput || a.method == methodElicitation && !a.asMCP {
 		return t.answerInterrupt(a, an)
 	}
@@ -105,13 +99,13 @@ func (t *translator) answerQuestion(id string, an adapters.Answer) error {
 		}
 		res, allowed = decisionBody{o}, true
 	}
-	t.dropQuestion(a)
+	t.questions.Drop(a)
 	t.live.sendResult(a.rpc, res)
 	d := an.Decision
 	if allowed {
 		d = event.DecisionAllow
 	}
-	t.l.Resolve(id, d, an.By, nil)
+	t.l.Resolve(a.ID, d, an.By, nil)
 	return nil
 }
 
@@ -128,9 +122,6 @@ func (a *question) findOption(s string) jsontext.Value {
 
 func (t *translator) answerInterrupt(a *question, an adapters.Answer) error {
 	v := an.Value
-	if len(v) > 0 && !v.IsValid() {
-		return fmt.Errorf("value: not JSON: %.80q", v)
-	}
 	refused := an.Decision == event.DecisionDeny || an.Decision == event.DecisionCancel
 	var res any
 	switch {
@@ -147,12 +138,12 @@ func (t *translator) answerInterrupt(a *question, an adapters.Answer) error {
 	default:
 		res = elicitationResult{"accept", v, null}
 	}
-	t.dropQuestion(a)
+	t.questions.Drop(a)
 	t.live.sendResult(a.rpc, res)
 	if len(v) == 0 && refused {
 		v = lenient.Encode(an.Decision)
 	}
-	t.l.Resolve(a.id, event.DecisionAllow, an.By, v)
+	t.l.Resolve(a.ID, event.DecisionAllow, an.By, v)
 	return nil
 }
 

@@ -143,7 +143,7 @@ func (t *translator) handleItem(b []byte, completed bool) {
 	p := &t.m.Params
 	it := p.Item.V
 	if it == nil {
-		t.noticeUnknown(b)
+		t.l.Unknown(t.m.Method.val(), b)
 		return
 	}
 	th := t.threadOf(p.ThreadID.val())
@@ -158,7 +158,7 @@ func (t *translator) handleItem(b []byte, completed bool) {
 	sc := t.lineScope(th, p.TurnID.val())
 	if sc == nil {
 		if !knownItem(it) { // a known one is late and is dropped
-			t.noticeUnknown(b)
+			t.l.Unknown(t.m.Method.val(), b)
 		}
 		return
 	}
@@ -198,7 +198,7 @@ func (t *translator) handleItem(b []byte, completed bool) {
 	default:
 		t.endUnnamedMessage(th, sc)
 		if !t.handleToolItem(th, sc, it, completed) {
-			t.noticeUnknown(b)
+			t.l.Unknown(t.m.Method.val(), b)
 		}
 	}
 }

@@ -50,22 +50,16 @@ func disableArgs(ctx context.Context, o adapters.Options) []string {
 	return args
 }
 
-// judgeQuestion lets the Judge answer a permission. The question was emitted
-// before, because the runtime may end meanwhile. The user's answer is held back
-// until then. A question that does not name its subject is denied.
+// judgeQuestion lets the Judge answer a permission. A question that does not name its subject is
+// denied.
 func (c *client) judgeQuestion(a *question, call adapters.Call) {
-	decide := func(ctx context.Context) adapters.Verdict {
-		if call.Tool == "" {
+	judge := c.o.Judge
+	if call.Tool == "" {
+		judge = func(context.Context, adapters.Call) adapters.Verdict {
 			return adapters.Verdict{Effect: adapters.EffectDeny}
 		}
-		return c.o.Judge.Decide(ctx, call)
 	}
-	a.judging.Start(c.host, decide, func(v adapters.Verdict) {
-		if d, by := c.decisionFor(v.Effect); d != "" {
-			// It cannot fail: it is the first answer and has no input.
-			_ = c.t.answerQuestion(a.id, adapters.Answer{Decision: d, By: by})
-		}
-	})
+	a.Judge(c.host, judge, call, c.unjudged, func(an adapters.Answer) { _ = c.t.answerQuestion(a, an) }) // it is the first answer and has no input
 }
 
 // callJudged runs a tool of the client, unless the Judge denies it.
@@ -78,21 +72,16 @@ func (c *client) callJudged(ctx context.Context, tool adapters.Tool, call adapte
 	return tool.Call(ctx, call)
 }
 
-// decisionFor returns the decision of a verdict and who made it. If the judge
-// asks, the mode decides: a mode that does not ask the user would not have asked without
-// the Judge. It returns "" if the user decides.
-func (c *client) decisionFor(e adapters.Effect) (event.Decision, event.By) {
-	switch {
-	case e == adapters.EffectAllow:
-		return event.DecisionAllow, event.ByPolicy
-	case e == adapters.EffectDeny:
-		return event.DecisionDeny, event.ByPolicy
-	case c.wantedMode == adapters.ModeNever:
-		return event.DecisionAllow, event.ByRuntime
-	case c.wantedMode == adapters.ModeDontAsk:
-		return event.DecisionDeny, event.ByRuntime
+// unjudged is what a mode decides that does not ask the user: it would not have asked without the
+// Judge.
+func (c *client) unjudged() event.Decision {
+	switch c.wantedMode {
+	case adapters.ModeNever:
+		return event.DecisionAllow
+	case adapters.ModeDontAsk:
+		return event.DecisionDeny
 	}
-	return "", ""
+	return ""
 }
 
 // commandCall is a command as the Judge receives it: without the shell that the

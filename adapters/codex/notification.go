@@ -42,13 +42,13 @@ func (t *translator) handleNotification(b []byte) {
 		t.handleItem(b, true)
 	case "turn/started":
 		if p.Turn.V == nil {
-			t.noticeUnknown(b)
+			t.l.Unknown(t.m.Method.val(), b)
 			return
 		}
 		t.turnStarted(t.threadOf(p.ThreadID.val()), string(p.Turn.V.ID), string(p.Turn.V.RootTurnID))
 	case "turn/completed":
 		if p.Turn.V == nil {
-			t.noticeUnknown(b)
+			t.l.Unknown(t.m.Method.val(), b)
 			return
 		}
 		t.turnCompleted(t.threadOf(p.ThreadID.val()), p.Turn.V)
@@ -79,7 +79,7 @@ func (t *translator) handleNotification(b []byte) {
 		}
 	default:
 		if !isIgnored(method) {
-			t.noticeUnknown(b)
+			t.l.Unknown(t.m.Method.val(), b)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (t *translator) checkLegacy(method string) {
 		t.formKnown = t.formKnown || strings.HasPrefix(method, "item/") || strings.HasPrefix(method, "turn/")
 	case !t.formKnown && (old == "agent_message" || old == "task_complete" || old == "turn_aborted"):
 		t.formKnown = true
-		t.notice(event.LevelWarning, event.NoticeUnknownMessage,
+		t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage,
 			"the wire has codex/event notifications only, an old form that is not read: record it from `codex app-server`, with thread/start and turn/start", nil)
 	}
 }
@@ -213,7 +213,7 @@ func (t *translator) handleError(b []byte) {
 	p := &t.m.Params
 	e := lenient.Decode[*turnError](p.Error)
 	if e == nil {
-		t.noticeUnknown(b)
+		t.l.Unknown(t.m.Method.val(), b)
 		return
 	}
 	th := t.threadOf(p.ThreadID.val())
@@ -232,7 +232,7 @@ func (t *translator) handleError(b []byte) {
 	case th.runs(p.TurnID.val()):
 		th.failure = e
 	case !th.hasEnded(p.TurnID.val()):
-		t.notice(event.LevelError, event.NoticeWarning, ev.Message, nil)
+		t.l.Notice(event.LevelError, event.NoticeWarning, ev.Message, nil)
 	}
 }
 

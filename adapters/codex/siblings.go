@@ -77,7 +77,7 @@ func (t *translator) isForeign(threadID, method string) bool {
 	}
 	if !s.noticed {
 		s.noticed = true
-		t.notice(event.LevelWarning, event.NoticeWarning,
+		t.l.Notice(event.LevelWarning, event.NoticeWarning,
 			"thread "+s.id+" is another conversation on this connection; its messages are left out", nil)
 	}
 	return true
@@ -93,7 +93,7 @@ func (t *translator) goOnIn(s *sibling) {
 	if t.main = s.th; t.main == nil {
 		t.main = &thread{id: s.id}
 	}
-	t.notice(event.LevelInfo, event.NoticeWarning, "the conversation goes on in thread "+s.id, nil)
+	t.l.Notice(event.LevelInfo, event.NoticeWarning, "the conversation goes on in thread "+s.id, nil)
 }
 
 func newSibling(r *result) *sibling {

@@ -166,7 +166,8 @@ func (t *translator) turnStarted(th *thread, id, root string) {
 	}
 	t.l.TurnStart(d)
 	if t.live != nil {
-		t.live.turnBegan()
+		t.live.pendingCommands = 0
+		t.live.early.TurnBegan()
 	}
 }
 
@@ -199,7 +200,7 @@ func (t *translator) releaseTurn(th *thread, status string) {
 			t.emitCommandTask(th, o.id, o.name, event.TaskRunning, "")
 		}
 	}
-	for _, a := range slices.Clone(t.questions) {
+	for _, a := range t.questions.All() {
 		if a.th == th {
 			t.closeQuestion(a, th.failure == nil && status != "completed")
 		}

@@ -3,21 +3,18 @@ package codex
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
-	"github.com/turnspec/turnspec/adapters/internal/lenient"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
-// translator converts the runtime's lines to events. The live adapter and the
-// Normalizer share it. live is nil in a transcript.
+// translator converts the runtime's lines to events. The live adapter and
+// transcripts share it. live is nil in a transcript.
 type translator struct {
 	l              *ledger.Ledger
 	m              message
@@ -25,7 +22,7 @@ type translator struct {
 	subs           []*thread
 	siblings       []*sibling // threads of other conversations on this connection; bounded
 	opened         sibling    // how the session's thread was opened
-	questions      []*question
+	questions      session.Questions[*question]
 	version        string
 	model          string // in force
 	mode           string
@@ -43,11 +40,7 @@ func (t *translator) handleLine(b []byte) {
 	}
 	m := &t.m
 	if err := m.decodeLine(b); err != nil {
-		if v := jsontext.Value(b); v.IsValid(lenient.Options) {
-			t.noticeUnknown(b)
-			return
-		}
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+		t.l.Unreadable(b)
 		return
 	}
 	switch {
@@ -63,18 +56,8 @@ func (t *translator) handleLine(b []byte) {
 	case len(m.ID) > 0 && (m.Result.V != nil || m.Error.V != nil):
 		t.handleTranscriptReply()
 	default:
-		t.noticeUnknown(b)
+		t.l.Unknown(t.m.Method.val(), b)
 	}
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
-// noticeUnknown emits an unknown message as a notice.
-func (t *translator) noticeUnknown(b []byte) {
-	what := cmp.Or(t.m.Method.val(), "a message")
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
 }
 
 // handleTranscriptReply handles a reply in a transcript by its shape, because

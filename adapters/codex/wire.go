@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fastjson"
 	"github.com/turnspec/turnspec/adapters/internal/lenient"
@@ -100,6 +101,9 @@ type rpcError struct {
 }
 
 func (e *rpcError) Error() string { return fmt.Sprintf("error %d: %s", int(e.Code), string(e.Message)) }
+
+// Unwrap implements the interface of package errors.
+func (e *rpcError) Unwrap() error { return adapters.ErrRefused }
 
 // result is the union of the results in use.
 type result struct {
@@ -273,7 +277,7 @@ func (m *message) reset() {
 // Outgoing messages.
 
 type request struct {
-	ID     int64  `json:"id"`
+	ID     int    `json:"id"`
 	Method string `json:"method"`
 	Params any    `json:"params"`
 }

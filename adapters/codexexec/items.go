@@ -19,7 +19,7 @@ func (t *translator) handleItem(it *item, line string) bool {
 	sc, completed := t.l.Turn(), line == "item.completed"
 	if it.Type == "error" { // a warning, also before the turn
 		if completed {
-			t.notice(event.LevelWarning, event.NoticeWarning, string(it.Message), nil)
+			t.l.Notice(event.LevelWarning, event.NoticeWarning, string(it.Message), nil)
 		}
 		return true
 	}

@@ -3,11 +3,9 @@ package codexexec
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -45,11 +43,7 @@ func (t *translator) handleLine(b []byte) {
 	}
 	var m message
 	if err := json.Unmarshal(b, &m, lenient.Options); err != nil {
-		if jsontext.Value(b).IsValid(lenient.Options) {
-			t.unknown("a message", b)
-			return
-		}
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+		t.l.Unreadable(b)
 		return
 	}
 	switch m.Type {
@@ -67,20 +61,11 @@ func (t *translator) handleLine(b []byte) {
 	case "item.started", "item.updated", "item.completed":
 		it := lenient.Decode[item](m.Item)
 		if it.Type == "" || !t.handleItem(&it, string(m.Type)) {
-			t.unknown(strings.TrimRight(string(m.Type)+" "+string(it.Type), " "), b)
+			t.l.Unknown(strings.TrimRight(string(m.Type)+" "+string(it.Type), " "), b)
 		}
 	default:
-		t.unknown(cmp.Or(string(m.Type), "a message"), b)
+		t.l.Unknown(cmp.Or(string(m.Type), "a message"), b)
 	}
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
-// unknown emits a message that is not known as a notice.
-func (t *translator) unknown(what string, b []byte) {
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
 }
 
 // threadStarted handles the first line of each process. All processes of a session have the
@@ -157,7 +142,7 @@ func (t *translator) handleError(msg string) {
 	t.survived()
 	if strings.HasPrefix(msg, "Reconnecting") {
 		t.retrying = true
-		t.notice(event.LevelWarning, event.NoticeRetry, msg, nil)
+		t.l.Notice(event.LevelWarning, event.NoticeRetry, msg, nil)
 		return
 	}
 	t.failure = cmp.Or(msg, "the turn failed")
@@ -166,7 +151,7 @@ func (t *translator) handleError(msg string) {
 // survived reports an error as a notice, because the turn has gone on after it.
 func (t *translator) survived() {
 	if t.failure != "" {
-		t.notice(event.LevelError, event.NoticeWarning, t.failure, nil)
+		t.l.Notice(event.LevelError, event.NoticeWarning, t.failure, nil)
 		t.failure = ""
 	}
 }

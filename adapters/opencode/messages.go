@@ -44,7 +44,7 @@ func (t *translator) flushUser(a *agent) {
 		return
 	}
 	if t.live != nil && len(t.live.sent) > 0 {
-		t.emitUser(a, t.live.sent[0].text)
+		t.emitUser(a, t.live.sent[0].Text)
 	} else {
 		t.emitUser(a, "")
 	}
@@ -142,15 +142,15 @@ func (t *translator) partUpdated(a *agent, p part, delta string, b []byte) {
 		t.compactionStarted(a)
 	case "file":
 		if _, ok := a.replies[p.MessageID]; ok {
-			t.notice(event.LevelInfo, event.NoticeUnknownMessage, "the reply has a file, which this adapter does not show", nil)
+			t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "the reply has a file, which this adapter does not show", nil)
 		}
 	case "retry":
 		if !t.retrying && t.scope(a) != nil {
-			t.notice(event.LevelWarning, event.NoticeRetry, opencodecli.ErrorOf(p.Error).Message, nil)
+			t.l.Notice(event.LevelWarning, event.NoticeRetry, opencodecli.ErrorOf(p.Error).Message, nil)
 		}
 	default:
 		if !isKnownPart(string(p.Type)) {
-			t.noticeUnknown("a part of type "+string(p.Type), b)
+			t.l.Unknown("a part of type "+string(p.Type), b)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (t *translator) toolUpdated(a *agent, p part, b []byte) {
 			t.endTool(a, sc, tool, p)
 		}
 	default:
-		t.noticeUnknown("the state "+string(p.State.Status)+" of a tool", b)
+		t.l.Unknown("the state "+string(p.State.Status)+" of a tool", b)
 	}
 }
 

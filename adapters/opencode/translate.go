@@ -8,33 +8,33 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
-// translator converts the server's lines to events. The live adapter and the Normalizer
+// translator converts the server's lines to events. The live adapter and transcripts
 // share it. live is nil in a transcript.
 type translator struct {
 	l    *ledger.Ledger
 	live *client
 
-	main     *agent
-	agents   map[string]*agent // by session
-	asked    []*question
-	provider string // of the model that was used last
-	model    string
-	retrying bool     // the runtime waits before it asks the model again
-	command  bool     // the turn is a summary that was asked for
-	created  info     // in a transcript: the session that was created last, until one is opened
-	named    bool     // a reply in a transcript has named its session
-	stored   bool     // the turn is of stored messages, which have no events
-	others   []string // sessions whose events are not shown, newest last; bounded
-	users    []string // messages of the user that were seen, newest last; bounded
-	ended    []string // messages of the model whose turns have ended, newest last; bounded
+	main      *agent
+	agents    map[string]*agent // by session
+	questions session.Questions[*question]
+	provider  string // of the model that was used last
+	model     string
+	retrying  bool     // the runtime waits before it asks the model again
+	command   bool     // the turn is a summary that was asked for
+	created   info     // in a transcript: the session that was created last, until one is opened
+	named     bool     // a reply in a transcript has named its session
+	stored    bool     // the turn is of stored messages, which have no events
+	others    []string // sessions whose events are not shown, newest last; bounded
+	users     []string // messages of the user that were seen, newest last; bounded
+	ended     []string // messages of the model whose turns have ended, newest last; bounded
 }
 
 // agent is the session's own agent or a sub-agent, each of which has a session.
@@ -112,11 +112,7 @@ func (t *translator) handleLine(b []byte) {
 	}
 	var m line
 	if err := json.Unmarshal(b, &m, lenient.Options); err != nil {
-		if jsontext.Value(b).IsValid(lenient.Options) {
-			t.noticeUnknown("a line", b)
-			return
-		}
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+		t.l.Unreadable(b)
 		return
 	}
 	switch {
@@ -129,17 +125,8 @@ func (t *translator) handleLine(b []byte) {
 		t.handleStoredReply(&m)
 	case t.live == nil && t.handleBare(b):
 	default:
-		t.noticeUnknown("a line", b)
+		t.l.Unknown("a line", b)
 	}
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
-// noticeUnknown emits an unknown message as a notice.
-func (t *translator) noticeUnknown(what string, b []byte) {
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, cmp.Or(what, "a message")+" is not known to this adapter", b)
 }
 
 // sessionOpened makes a session that of this adapter.
@@ -159,7 +146,7 @@ func (t *translator) handleEvent(e serverEvent, b []byte) {
 		return
 	}
 	if !isKnown(string(e.Type)) {
-		t.noticeUnknown(string(e.Type), b)
+		t.l.Unknown(string(e.Type), b)
 		return
 	}
 	if e.Type == "session.created" {
@@ -181,7 +168,7 @@ func (t *translator) handleEvent(e serverEvent, b []byte) {
 	if a == nil {
 		t.noticeOtherSession(id, string(e.Type))
 		if kind := lenient.Decode[part](p.Part).Type; e.Type == "message.part.updated" && !isKnownPart(string(kind)) {
-			t.noticeUnknown("a part of type "+string(kind), b)
+			t.l.Unknown("a part of type "+string(kind), b)
 		}
 		return // of a session that this one has not started
 	}
@@ -244,7 +231,7 @@ func (t *translator) statusChanged(a *agent, s status, b []byte) {
 	case "idle":
 		a.idle = true
 	default:
-		t.noticeUnknown("session.status "+string(s.Type), b)
+		t.l.Unknown("session.status "+string(s.Type), b)
 	}
 }
 
@@ -301,8 +288,8 @@ func (t *translator) becameIdle(a *agent) {
 func (t *translator) finishTurn() {
 	a := t.main
 	t.retrying = false
-	for _, q := range slices.Clone(t.asked) {
-		t.drop(q)
+	for _, q := range t.questions.All() {
+		t.questions.Drop(q)
 	}
 	if t.l.Turn() != nil {
 		for _, sub := range t.agents {
@@ -377,7 +364,7 @@ func (t *translator) retryAnnounced(a *agent, s status) {
 		t.endBlock(sc, id, block, event.BlockRetracted, "")
 		delete(a.parts, id)
 	}
-	t.notice(event.LevelWarning, event.NoticeRetry, string(s.Message), nil)
+	t.l.Notice(event.LevelWarning, event.NoticeRetry, string(s.Message), nil)
 	if a.retries++; a.retries >= maxRetries {
 		t.giveUp(failure{Name: lenient.Str(fmt.Sprintf("%s (after %d attempts)", s.Message, a.retries))})
 	}

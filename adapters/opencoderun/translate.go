@@ -3,7 +3,6 @@ package opencoderun
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -60,11 +59,7 @@ func (t *translator) handleLine(b []byte) {
 	}
 	var m message
 	if err := json.Unmarshal(b, &m, lenient.Options); err != nil {
-		if jsontext.Value(b).IsValid(lenient.Options) {
-			t.unknown("a message", b)
-			return
-		}
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+		t.l.Unreadable(b)
 		return
 	}
 	p := lenient.Decode[opencodecli.Part](m.Part)
@@ -87,7 +82,7 @@ func (t *translator) handleLine(b []byte) {
 		t.emitText(&p)
 	case "tool_use tool":
 		if p.State.Status != "completed" && p.State.Status != "error" {
-			t.unknown("the state "+string(p.State.Status)+" of a tool", b)
+			t.l.Unknown("the state "+string(p.State.Status)+" of a tool", b)
 			return
 		}
 		t.emitCall(&p)
@@ -96,17 +91,8 @@ func (t *translator) handleLine(b []byte) {
 			t.failed(m)
 			return
 		}
-		t.unknown(cmp.Or(strings.TrimSpace(kind), "a message"), b)
+		t.l.Unknown(cmp.Or(strings.TrimSpace(kind), "a message"), b)
 	}
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
-// unknown emits a message that is not known as a notice.
-func (t *translator) unknown(what string, b []byte) {
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
 }
 
 // turnGoesOn begins the turn unless it has begun. A summary of the session may follow the end of

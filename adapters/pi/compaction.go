@@ -15,7 +15,7 @@ func (t *translator) compactionStarted() {
 		t.command = true
 		t.l.TurnStart(event.TurnStart{Cause: event.CauseCommand})
 		if t.live != nil {
-			t.live.turnBegan()
+			t.live.early.TurnBegan()
 		}
 	}
 	t.l.Emit(event.Compaction{Phase: event.PhaseStart})
@@ -33,7 +33,7 @@ func (t *translator) compactionEnded() {
 	t.l.Emit(event.Compaction{Phase: event.PhaseEnd, Tokens: int64(r.After)})
 	switch {
 	case !t.command && failed && m.ErrorMessage != "":
-		t.notice(event.LevelWarning, event.NoticeWarning, string(m.ErrorMessage), nil)
+		t.l.Notice(event.LevelWarning, event.NoticeWarning, string(m.ErrorMessage), nil)
 	case !t.command:
 	case lenient.IsTrue(m.Aborted):
 		t.command = false

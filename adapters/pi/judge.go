@@ -18,9 +18,13 @@ var askedTools = map[string][]string{
 	adapters.ModeAsk:         {"bash", "edit", "write"},
 }
 
-// asks reports whether the mode asks about a tool, by its name in events.
-func (c *client) asks(tool string) bool {
-	return slices.ContainsFunc(askedTools[c.mode], func(name string) bool { return toolName(name) == tool })
+// unjudged is what the mode decides about a tool, which with a Judge is always asked about; ""
+// if it asks the user.
+func (c *client) unjudged(tool string) event.Decision {
+	if slices.ContainsFunc(askedTools[c.mode], func(name string) bool { return toolName(name) == tool }) {
+		return ""
+	}
+	return event.DecisionAllow
 }
 
 // judgedInput is the input of a call in the form that policies read: a path is named

@@ -32,11 +32,6 @@ var (
 	_ adapters.Transcriber = Adapter{}
 )
 
-// Transcribe implements adapters.Transcriber.
-func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
-	return NewNormalizer(sessionID, emit)
-}
-
 // SetModel implements adapters.ModelSetter. A model without a provider is one of the
 // provider in use.
 func (s liveSession) SetModel(ctx context.Context, value string) error {

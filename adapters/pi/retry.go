@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/lenient"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // retryWait is how long the end of a turn waits for auto_retry_start or auto_retry_end, one
@@ -25,7 +26,7 @@ func (t *translator) awaitRetry() {
 	waiting := t.outcome
 	// Only a runtime that still writes can have nothing more to say about it.
 	t.live.send(command{Type: "get_last_assistant_text"}, true, func(_ jsontext.Value, err error) {
-		if t.outcome != waiting || t.cancelWait == nil || errors.Is(err, errTimeout) {
+		if t.outcome != waiting || t.cancelWait == nil || errors.Is(err, session.ErrTimeout) {
 			return
 		}
 		t.cancelWait = t.live.host.After(retryWait, func() {
@@ -50,7 +51,7 @@ func (t *translator) retryStarted() {
 	}
 	t.endBlocks(event.BlockRetracted)
 	t.retrying = true
-	t.notice(event.LevelWarning, event.NoticeRetry, string(t.m.ErrorMessage), nil)
+	t.l.Notice(event.LevelWarning, event.NoticeRetry, string(t.m.ErrorMessage), nil)
 }
 
 // retryEnded handles auto_retry_end. After the last attempt of the older dialect, the turn

@@ -3,7 +3,6 @@ package pi
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,8 +16,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
-// translator converts the runtime's lines to events. The live adapter and the
-// Normalizer share it. live is nil in a transcript.
+// translator converts the runtime's lines to events. The live adapter and
+// transcripts share it. live is nil in a transcript.
 type translator struct {
 	l    *ledger.Ledger
 	m    line
@@ -43,7 +42,7 @@ type translator struct {
 	tools        []runningTool
 	inputs       map[lenient.Num]string // the ids of the calls of the message, by the index of their part
 	files        map[string]bool        // that the session has read or changed
-	asked        []*question
+	questions    session.Questions[*question]
 	turnTokens   event.Tokens
 }
 
@@ -64,11 +63,7 @@ func (t *translator) handleLine(b []byte) {
 	t.m = line{}
 	m := &t.m
 	if err := json.Unmarshal(b, m, lenient.Options); err != nil || m.Type == "" {
-		if jsontext.Value(b).IsValid(lenient.Options) {
-			t.noticeUnknown(b)
-			return
-		}
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+		t.l.Unreadable(b)
 		return
 	}
 	t.beginLate()
@@ -110,22 +105,12 @@ func (t *translator) handleLine(b []byte) {
 	case "extension_ui_request":
 		t.handleDialog(b)
 	case "extension_error":
-		t.notice(event.LevelWarning, event.NoticeWarning, cmp.Or(string(m.Error), "an extension failed"), nil)
+		t.l.Notice(event.LevelWarning, event.NoticeWarning, cmp.Or(string(m.Error), "an extension failed"), nil)
 	default:
 		if !isIgnored(string(m.Type)) {
-			t.noticeUnknown(b)
+			t.l.Unknown(string(t.m.Type), b)
 		}
 	}
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
-// noticeUnknown emits an unknown message as a notice.
-func (t *translator) noticeUnknown(b []byte) {
-	what := cmp.Or(string(t.m.Type), "a message")
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
 }
 
 // beginLate begins the turn of a transcript that begins within it.
@@ -193,7 +178,7 @@ func (t *translator) runStarted() {
 	t.turnTokens = event.Tokens{}
 	t.l.TurnStart(d)
 	if t.live != nil {
-		t.live.turnBegan()
+		t.live.early.TurnBegan()
 	}
 }
 
@@ -297,7 +282,7 @@ func (t *translator) messageStarted(b []byte) {
 		t.messageID = cmp.Or(string(m.ResponseID), "m"+strconv.Itoa(t.messages))
 	case "toolResult", "system", "custom", "bashExecution", "branchSummary", "compactionSummary":
 	default:
-		t.noticeUnknown(b)
+		t.l.Unknown(string(t.m.Type), b)
 	}
 }
 
@@ -335,7 +320,7 @@ func (t *translator) queueChanged() {
 func (t *translator) handleUpdate(b []byte) {
 	u := lenient.Decode[update](t.m.Update)
 	if !knownUpdates[string(u.Type)] {
-		t.noticeUnknown(b)
+		t.l.Unknown(string(t.m.Type), b)
 		return
 	}
 	sc := t.l.Turn()

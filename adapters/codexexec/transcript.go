@@ -2,7 +2,6 @@ package codexexec
 
 import (
 	"strings"
-	"time"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -10,34 +9,12 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
-// Normalizer converts a transcript of the runtime's stdout, of one process or of several
-// that follow each other, with the translator of live sessions.
-type Normalizer struct {
-	l *ledger.Ledger
-	t *translator
-}
-
-// NewNormalizer returns a Normalizer that passes events to emit.
-func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
-	l := ledger.New(event.SessionReady{SessionID: sessionID, Runtime: runtimeName}, event.Position{}, emit)
-	return &Normalizer{l: l, t: newTranslator(l, adapters.Options{}, nil)}
-}
-
-// Line handles one line of stdout that was received at a time. b is not retained.
-func (n *Normalizer) Line(at time.Time, b []byte) {
-	n.l.SetTime(at)
-	n.t.handleLine(b)
-}
-
-// End ends the session. A turn that still runs ends in an error.
-func (n *Normalizer) End() {
-	n.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
-		event.SessionEnd{Reason: "end of transcript"})
-}
-
-// Transcribe implements adapters.Transcriber.
+// Transcribe implements adapters.Transcriber. It reads the stdout of one process, or of
+// several that follow each other.
 func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
-	return NewNormalizer(sessionID, emit)
+	return ledger.Transcribe(runtimeName, sessionID, emit, func(l *ledger.Ledger) (func([]byte), func()) {
+		return newTranslator(l, adapters.Options{}, nil).handleLine, nil
+	})
 }
 
 // Recognizes reports whether a line is one of codex exec, by its type.

@@ -2,39 +2,22 @@ package pi
 
 import (
 	"slices"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
-// Normalizer converts a transcript of the runtime's stdout to events, with the translator
-// of live sessions.
-type Normalizer struct {
-	l *ledger.Ledger
-	t *translator
-}
-
-// NewNormalizer returns a Normalizer that passes events to emit.
-func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
-	l := ledger.New(event.SessionReady{SessionID: sessionID, Runtime: runtimeName}, event.Position{}, emit)
-	return &Normalizer{l: l, t: &translator{l: l, files: map[string]bool{}}}
-}
-
-// Line handles one line of stdout that was received at a time. b is not retained.
-func (n *Normalizer) Line(at time.Time, b []byte) {
-	n.l.SetTime(at)
-	n.t.handleLine(b)
-}
-
-// End ends the session. A turn that still runs ends in an error.
-func (n *Normalizer) End() {
-	n.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
-		event.SessionEnd{Reason: "end of transcript"})
+// Transcribe implements adapters.Transcriber.
+func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
+	return ledger.Transcribe(runtimeName, sessionID, emit, func(l *ledger.Ledger) (func([]byte), func()) {
+		t := &translator{l: l, files: map[string]bool{}}
+		return t.handleLine, nil
+	})
 }
 
 // ownTypes are types of lines that no other runtime has.

@@ -1,8 +1,6 @@
 package claude
 
 import (
-	"time"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -12,27 +10,27 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
-// Normalizer converts the stdout of a Claude runtime to events, without the
-// runtime. It accepts lines of any version, with or without partial messages
-// and control messages, beginning anywhere, and the lines of a session file, in which
-// the runtime stores the messages of a session. It never fails, and its memory is
-// bounded by what is open.
-type Normalizer struct {
+// Transcribe implements adapters.Transcriber. It accepts lines of any version, with
+// or without partial messages and control messages, beginning anywhere, and the lines of a session
+// file, in which the runtime stores the messages of a session.
+func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
+	t := ledger.Transcribe(runtimeName, sessionID, emit, func(l *ledger.Ledger) (func([]byte), func()) {
+		n := &normalizer{t: newTranslator(l)}
+		return n.handleLine, n.end
+	})
+	t.Reason = "eof"
+	return t
+}
+
+// normalizer reads a transcript, or the file of a session.
+type normalizer struct {
 	t      *translator
 	stored storedTurns
 }
 
-// NewNormalizer returns a Normalizer of a session. Line and End call emit in
-// order.
-func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
-	return &Normalizer{t: newTranslator(ledger.New(
-		event.SessionReady{SessionID: sessionID, Runtime: runtimeName}, event.Position{}, emit))}
-}
-
-// Line handles a line that was received at a time. A JSON array
-// (--output-format json --verbose) is handled as one line for each element.
-func (n *Normalizer) Line(at time.Time, b []byte) {
-	n.t.l.SetTime(at)
+// handleLine handles a line. A JSON array (--output-format json --verbose) is handled as one line
+// for each element.
+func (n *normalizer) handleLine(b []byte) {
 	v := jsontext.Value(b)
 	if v.Kind() == '[' && v.IsValid(lenient.Options) {
 		var list []jsontext.Value
@@ -48,13 +46,10 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 	}
 }
 
-// End ends the session. A turn that still runs ends in an error.
-func (n *Normalizer) End() {
+func (n *normalizer) end() {
 	if s := n.t.l.Turn(); s != nil && s.ToolsOpen() == 0 {
 		n.endStoredTurn()
 	}
-	n.t.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
-		event.SessionEnd{Reason: "eof"})
 }
 
 // Mapping implements reference.Adapter.
