@@ -40,8 +40,8 @@ type client struct {
 	busy bool // a prompt has no reply yet
 }
 
-func newClient(h session.Host, o adapters.Options, dir string) *client {
-	c := &client{host: h, o: o, dir: dir, terminals: map[string]*terminal{}, launchTerminal: proc.Exec{}}
+func newClient(h session.Host, o adapters.Options, dir string, offered Adapter) *client {
+	c := &client{host: h, o: o, dir: dir, offered: offered, terminals: map[string]*terminal{}, launchTerminal: proc.Exec{}}
 	c.t = &translator{l: h.Ledger(), live: c}
 	return c
 }

@@ -37,7 +37,7 @@ func (c *client) SetModel(model string, reply func(error)) {
 
 // SetMode implements session.Setter. An open question stays open.
 func (c *client) SetMode(mode string, reply func(error)) {
-	if err := checkMode(mode); err != nil {
+	if err := session.CheckMode(mode, modes); err != nil {
 		reply(fmt.Errorf("set %w", err))
 		return
 	}

@@ -55,7 +55,7 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 }
 
 // CheckMode implements turnproc.Runtime.
-func (c *client) CheckMode(mode string) error { return checkMode(mode) }
+func (c *client) CheckMode(mode string) error { return session.CheckMode(mode, sandboxes) }
 
 // Started implements turnproc.Runtime.
 func (c *client) Started() { c.t.begun, c.t.opened = false, false }

@@ -112,8 +112,9 @@ func (w *wordProtocol) Closing()     { w.h.Write([]byte("closing")) }
 
 func openSession(f *fakeProcess, o adapters.Options) (*session.Session, error) {
 	o.Launch = f
-	return session.Open(context.Background(), o, proc.Command{}, event.SessionReady{SessionID: "s"},
-		func(h session.Host) session.Protocol { return &wordProtocol{h: h} })
+	s, _, err := session.Open(context.Background(), o, proc.Command{}, event.SessionReady{SessionID: "s"},
+		func(h session.Host) *wordProtocol { return &wordProtocol{h: h} })
+	return s, err
 }
 
 // kinds lists the types of events with the data that matters here.

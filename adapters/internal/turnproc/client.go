@@ -1,6 +1,8 @@
 package turnproc
 
 import (
+	"fmt"
+
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/session"
@@ -172,7 +174,7 @@ func (c *Client) SetModel(model string, reply func(error)) {
 // SetMode implements session.Setter: the next process has the mode.
 func (c *Client) SetMode(mode string, reply func(error)) {
 	if err := c.Runtime.CheckMode(mode); err != nil {
-		reply(err)
+		reply(fmt.Errorf("set %w", err))
 		return
 	}
 	c.Mode = mode
