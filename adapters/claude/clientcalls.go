@@ -96,14 +96,14 @@ func (p *protocol) handleCall(requestID string, r *request, b []byte) bool {
 	switch r.Subtype {
 	case "hook_callback":
 		if r.CallbackID == judgeHook && p.o.Judge != nil {
-			p.answerJudgeHook(requestID, event.Raw(r.Input).Clone())
+			p.answerJudgeHook(requestID, r.Input.Clone())
 			return true
 		}
 		n, err := strconv.Atoi(strings.TrimPrefix(string(r.CallbackID), hookPrefix))
 		if err != nil || n < 0 || n >= len(p.o.Hooks) {
 			return false
 		}
-		p.runHook(requestID, p.o.Hooks[n], event.Raw(r.Input).Clone())
+		p.runHook(requestID, p.o.Hooks[n], r.Input.Clone())
 		return true
 	case "mcp_message":
 		if len(p.o.Tools) == 0 || r.ServerName != clientServer {
@@ -201,7 +201,7 @@ func (p *protocol) handleMCP(requestID string, msg jsontext.Value, b []byte) {
 	case "tools/call":
 		for _, t := range p.o.Tools {
 			if t.Name == string(m.Params.Name) {
-				p.runTool(requestID, out, t, adapters.ToolCall{ID: string(m.Params.Meta.ToolUseID), Input: event.Raw(m.Params.Arguments).Clone()})
+				p.runTool(requestID, out, t, adapters.ToolCall{ID: string(m.Params.Meta.ToolUseID), Input: m.Params.Arguments.Clone()})
 				return
 			}
 		}

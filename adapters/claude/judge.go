@@ -121,7 +121,7 @@ func (p *protocol) judgePermission(a *question) {
 // judgedCall returns a tool call for the Judge. agent is the runtime's id of the
 // calling sub-agent.
 func (t *translator) judgedCall(tool string, input jsontext.Value, agent string) adapters.Call {
-	c := adapters.Call{Tool: tool, Input: event.Raw(input).Clone(), SubagentID: agent}
+	c := adapters.Call{Tool: tool, Input: input.Clone(), SubagentID: agent}
 	if len(c.Input) == 0 {
 		c.Input = event.Raw("{}")
 	}

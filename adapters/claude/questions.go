@@ -67,7 +67,7 @@ func (t *translator) askPermission(requestID string, r *request, b []byte) {
 	if s == nil {
 		return
 	}
-	a := &question{Question: session.Question{ID: requestID}, tool: string(r.ToolName), toolUseID: string(r.ToolUseID), sub: s.Subagent(), input: event.Raw(r.Input).Clone()}
+	a := &question{Question: session.Question{ID: requestID}, tool: string(r.ToolName), toolUseID: string(r.ToolUseID), sub: s.Subagent(), input: r.Input.Clone()}
 	for _, s := range r.Suggestions {
 		a.suggestions = append(a.suggestions, s.Clone())
 	}

@@ -53,7 +53,7 @@ func (t *translator) startTool(s *ledger.Scope, messageID string, bl *block) {
 	_ = json.Unmarshal(bl.Input, &in, lenient.Options) // an unexpected input leaves the fields empty
 	name := string(bl.Name)
 	d := event.ToolStart{
-		ToolUseID: bl.ID, Tool: name, Input: event.Raw(bl.Input).Clone(), MessageID: messageID,
+		ToolUseID: bl.ID, Tool: name, Input: bl.Input.Clone(), MessageID: messageID,
 		Command: string(in.Command), Pattern: string(in.Pattern), SearchPath: string(in.Path),
 		FilePath: cmp.Or(string(in.FilePath), string(in.NotebookPath)), Background: in.Background,
 	}

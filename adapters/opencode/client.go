@@ -77,7 +77,7 @@ func (c *client) handleReply(m *line, b []byte) {
 		c.t.l.Unknown("a reply to no request", b)
 	case m.Status >= http.StatusBadRequest || m.Error != "" || m.Status == 0:
 		f := lenient.Decode[failure](m.Body)
-		k.Fail(session.Refused(fmt.Sprintf("status %v: %s", m.Status, m.Error+f.Data.Message)))
+		k.Fail(session.RefusedError(fmt.Sprintf("status %v: %s", m.Status, m.Error+f.Data.Message)))
 	default:
 		k.Reply(m.Body.Clone())
 	}

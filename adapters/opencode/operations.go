@@ -3,7 +3,9 @@ package opencode
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -43,8 +45,8 @@ func (c *client) SetModel(model string, reply func(error)) {
 
 // SetMode implements session.Setter.
 func (c *client) SetMode(mode string, reply func(error)) {
-	if session.CheckMode(mode, askedPermissions) != nil {
-		reply(fmt.Errorf("set mode: %w: unknown mode %q", adapters.ErrRefused, mode))
+	if _, ok := askedPermissions[mode]; !ok {
+		reply(fmt.Errorf("set mode: unknown mode %q: want one of %s", mode, strings.Join(slices.Sorted(maps.Keys(askedPermissions)), ", ")))
 		return
 	}
 	c.send("PATCH", c.sessionPath(""), map[string]any{"permission": c.rules(mode)}, true, func(_ jsontext.Value, err error) {

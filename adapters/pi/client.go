@@ -91,7 +91,7 @@ func (c *client) handleReply(b []byte) {
 	case lenient.IsTrue(m.Success):
 		k.Reply(m.Data.Clone())
 	default:
-		k.Fail(session.Refused(m.Error))
+		k.Fail(session.RefusedError(m.Error))
 	}
 }
 

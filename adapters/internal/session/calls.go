@@ -11,13 +11,13 @@ import (
 // ErrTimeout is the error of a call without a reply.
 var ErrTimeout = errors.New("no answer within the limit")
 
-// Refused is an error reply of the runtime, in its words. It is adapters.ErrRefused.
-type Refused string
+// RefusedError is an error reply of the runtime, in its words. It is adapters.ErrRefused.
+type RefusedError string
 
-func (r Refused) Error() string { return string(r) }
+func (r RefusedError) Error() string { return string(r) }
 
 // Unwrap implements the interface of package errors.
-func (r Refused) Unwrap() error { return adapters.ErrRefused }
+func (r RefusedError) Unwrap() error { return adapters.ErrRefused }
 
 // Calls are the requests of a Protocol that have no reply yet, by the numbers that it gives
 // them. R is what a reply holds. The zero Calls has none.

@@ -59,7 +59,7 @@ func TestCalls(t *testing.T) {
 	c.Add(h, "a", false, then)
 	g.Expect(h.limit).To(BeNil())
 	g.Expect([]int{c.Oldest("a"), c.Oldest("b"), c.Oldest("c")}).To(Equal([]int{3, 2, 0}))
-	c.Take(2).Fail(Refused("no"))
+	c.Take(2).Fail(RefusedError("no"))
 	c.Add(h, "", true, then)
 	h.limit()
 	g.Expect(c.Take(4)).To(BeNil(), "a reply after the limit is late")
@@ -77,8 +77,8 @@ func TestFailOpen(t *testing.T) {
 		code event.ErrorCode
 	}{
 		{"handshake", ErrTimeout, event.ErrorTimeout},
-		{"handshake", Refused("no"), event.ErrorProtocol},
-		{"resume", Refused("no"), event.ErrorInvalid},
+		{"handshake", RefusedError("no"), event.ErrorProtocol},
+		{"resume", RefusedError("no"), event.ErrorInvalid},
 		{"resume", adapters.ErrUnsupported, event.ErrorInvalid},
 		{"resume", errors.New("it names no session"), event.ErrorProtocol},
 	} {
@@ -137,15 +137,14 @@ func TestQuestions(t *testing.T) {
 			q := &testQuestion{Question{ID: "q"}}
 			open = append(open, q)
 			var answers []adapters.Answer
-			answer := func(q *testQuestion, a adapters.Answer) error {
+			answer := func(a adapters.Answer) {
 				open.Drop(q)
 				answers = append(answers, a)
-				return nil
 			}
-			q.Judge(h, c.judge, adapters.Call{}, c.unjudged, func(a adapters.Answer) { _ = answer(q, a) })
+			q.Judge(h, c.judge, adapters.Call{}, c.unjudged, answer)
 			var replies []error
 			user := adapters.Answer{Decision: event.DecisionDeny, By: event.ByUser}
-			open.Answer("q", func(err error) { replies = append(replies, err) }, func(q *testQuestion) error { return answer(q, user) })
+			open.Answer("q", func(err error) { replies = append(replies, err) }, func(*testQuestion) error { answer(user); return nil })
 			g.Expect(replies).To(BeEmpty(), "the answer waits for the Judge")
 			h.work()()
 			if c.want.Decision == "" {
@@ -187,7 +186,7 @@ func TestSentAndRefusedMessages(t *testing.T) {
 	g.Expect(s.Remove(one)).To(BeTrue())
 	g.Expect(s.Remove(one)).To(BeFalse(), "a turn has taken it")
 	g.Expect(s.StartsTurn()).To(BeFalse())
-	one.Refused(l, Refused("no such model"))
+	one.Refused(l, RefusedError("no such model"))
 	last := events[len(events)-1]
 	g.Expect(last.Data).To(Equal(event.Error{Code: event.ErrorInvalid, Message: "no such model"}))
 	g.Expect(last.Turn).To(Equal(1), "the message would have started a turn")
