@@ -181,13 +181,21 @@ type Capabilities struct {
 }
 
 // Refuse returns an error for the first option that is set and whose ability Can does not
-// name. It wraps ErrUnsupported. Open of an adapter begins with it; what is left to it are values
-// that its runtime lacks.
+// name, which wraps ErrUnsupported, or for one that needs another option. Open of an adapter
+// begins with it; what is left to it are values that its runtime lacks.
 func (c Capabilities) Refuse(o Options) error {
 	for _, w := range op.Wants(o) {
 		if !c.Can.Names(w.Can) {
 			return fmt.Errorf("%s: %w", w.Key, ErrUnsupported)
 		}
+	}
+	switch {
+	case o.Fork && o.Resume == "":
+		return errors.New("fork: needs resume, the session to fork")
+	case o.At != "" && !o.Fork:
+		return errors.New("at: needs fork: a resumed session continues at its end")
+	case o.Unarchive && o.Resume == "":
+		return errors.New("unarchive: needs resume, the session to unarchive")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // plainSession has no optional ability.
@@ -102,4 +103,19 @@ func TestAsLooksAtTypesOnly(t *testing.T) {
 	c, ok := adapters.As[adapters.Compacter](wrapperSession{&steerableSession{}})
 	g.Expect(ok).To(gomega.BeTrue())
 	g.Expect(c.Compact(t.Context())).To(gomega.MatchError(adapters.ErrUnsupported))
+}
+
+// TestOptionsThatNeedAnother checks the options that an adapter with all abilities refuses.
+func TestOptionsThatNeedAnother(t *testing.T) {
+	g := gomega.NewWithT(t)
+	c := adapters.Capabilities{Can: op.SetOf().And("resume", "fork", "fork_at", "archive")}
+	for want, o := range map[string]op.Opening{
+		"fork: needs resume":      {Fork: true},
+		"at: needs fork":          {Resume: "s", At: "m"},
+		"unarchive: needs resume": {Unarchive: true},
+	} {
+		g.Expect(c.Refuse(adapters.Options{Opening: o})).To(gomega.MatchError(gomega.ContainSubstring(want)))
+	}
+	g.Expect(c.Refuse(adapters.Options{Opening: op.Opening{Resume: "s", Fork: true, At: "m"}})).To(gomega.Succeed())
+	g.Expect(c.Refuse(adapters.Options{Opening: op.Opening{Resume: "s", Unarchive: true}})).To(gomega.Succeed())
 }

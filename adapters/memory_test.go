@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -18,24 +19,18 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
-// normalizer is implemented by the Normalizers of both runtimes.
-type normalizer interface {
-	Line(at time.Time, b []byte)
-	End()
-}
-
-func newNormalizer(name string, emit func(event.Event)) normalizer {
+func transcribe(name string, emit func(event.Event)) adapters.Transcript {
 	if name == "codex" {
-		return codex.NewNormalizer("s", emit)
+		return codex.New().Transcribe("s", emit)
 	}
-	return claude.NewNormalizer("s", emit)
+	return claude.New().Transcribe("s", emit)
 }
 
 // heapGrowth normalizes a transcript that it reads from a pipe, and returns by how
 // much the live heap grew between the first tenth of it and its end.
 func heapGrowth(t *testing.T, name string, rounds int, round func(w io.Writer, i int), emit func(event.Event)) int64 {
 	t.Helper()
-	n := newNormalizer(name, emit)
+	n := transcribe(name, emit)
 	var at [2]int64
 	for part, from := range []int{0, rounds / 10} {
 		r, w := io.Pipe()
@@ -199,7 +194,7 @@ func TestRepeatedCorpusKeepsText(t *testing.T) {
 	rounds := max(12/fewer, 5)
 	all = slices.DeleteFunc(fixtures.Newest(all), func(id string) bool {
 		runtime, _, _ := fixtures.SplitCaseID(id)
-		return runtime != "codex" && runtime != "claude" // newNormalizer reads no other
+		return runtime != "codex" && runtime != "claude" // transcribe reads no other
 	})
 	if !racesample.Whole() {
 		all = fixtures.OneOfEachTopic(all)
@@ -219,7 +214,7 @@ func TestRepeatedCorpusKeepsText(t *testing.T) {
 			t.Parallel()
 			textBytes := make([]int, rounds)
 			i := 0
-			n := newNormalizer(c.Runtime, func(e event.Event) {
+			n := transcribe(c.Runtime, func(e event.Event) {
 				if d, ok := e.Data.(event.Delta); ok {
 					textBytes[i] += len(d.Text)
 				}

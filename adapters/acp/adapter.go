@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,26 +40,21 @@ func (Adapter) Capabilities() adapters.Capabilities {
 
 // Open implements adapters.Adapter.
 func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
-	if err := checkOptions(o); err != nil {
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+	if err := a.Capabilities().Refuse(o); err != nil {
+		return nil, session.InvalidOptions(err)
 	}
 	if o.SessionID == "" {
 		o.SessionID = rand.Text()
 	}
 	dir, err := workingDir(o.Dir)
 	if err != nil {
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+		return nil, session.InvalidOptions(err)
 	}
 	// Agents wait two seconds for the runtime that they drive, and exit after it.
 	o.Limits.CloseStdin = cmp.Or(o.Limits.CloseStdin, 2*o.Limits.WithDefaults().CloseStdin)
 	c := proc.Command{Argv: commandLine(o), Dir: o.Dir, Env: permissions(o)}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume}
-	var live *client
-	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
-		live = newClient(h, o, dir)
-		live.offered = a
-		return live
-	})
+	s, live, err := session.Open(ctx, o, c, hint, func(h session.Host) *client { return newClient(h, o, dir, a) })
 	if err != nil {
 		return nil, err
 	}
@@ -76,22 +69,11 @@ func workingDir(dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// checkOptions rejects what the protocol does not have.
-func checkOptions(o adapters.Options) error {
-	if err := New().Capabilities().Refuse(o); err != nil {
-		return err
-	}
-	if o.Fork && o.Resume == "" {
-		return fmt.Errorf("fork: needs resume, the session to fork")
-	}
-	return nil
-}
-
 // commandLine returns the program and the caller's arguments.
 func commandLine(o adapters.Options) []string {
 	args := slices.Clone(o.Command)
 	if len(args) == 0 {
-		args = []string{cmp.Or(proc.Getenv(o.Env, "ACP_PATH"), programIn(proc.Getenv(o.Env, "PATH")))}
+		args = []string{cmp.Or(proc.Getenv(o.Env, "ACP_PATH"), proc.LookPath(o.Env, programs...))}
 		if filepath.Base(args[0]) == openCodeName {
 			args = append(args, "acp")
 		}
@@ -101,16 +83,3 @@ func commandLine(o adapters.Options) []string {
 
 // programs are the names under which agents are installed, the first that is found counts.
 var programs = []string{"acp", "codex-acp", "claude-agent-acp", openCodeName}
-
-// programIn returns the first agent on a PATH.
-func programIn(path string) string {
-	for _, name := range programs {
-		for _, dir := range filepath.SplitList(path) {
-			p := filepath.Join(dir, name)
-			if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
-				return p
-			}
-		}
-	}
-	return programs[0]
-}

@@ -1,13 +1,9 @@
 package acp
 
 import (
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +11,8 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/attachment"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
@@ -22,53 +20,28 @@ import (
 // client is the live side: it sends requests and tracks their replies. It implements
 // session.Protocol; all methods run under the session's lock.
 type client struct {
-	host   session.Host
-	o      adapters.Options
-	dir    string
-	t      *translator
-	nextID int
-	calls  map[string]*pendingCall
+	host  session.Host
+	o     adapters.Options
+	dir   string
+	t     *translator
+	calls session.Calls[jsontext.Value]
 
 	info    initResult
 	modes   []string // that the agent offers
 	effort  string   // the agent's option for how much the model reasons, or ""
 	plans   string   // the agent's option for planning, or ""
-	waiting []*message
+	waiting session.Waiting[[]promptBlock]
 
 	offered        Adapter
 	terminals      map[string]*terminal
 	lastTerminal   int
 	launchTerminal proc.Launcher
 
-	current *message // the message of the running turn
+	busy bool // a prompt has no reply yet
 }
 
-// pendingCall is a request without a reply.
-type pendingCall struct {
-	method string
-	then   func(result jsontext.Value, err error)
-	cancel func()
-}
-
-// message is a message of the client.
-type message struct {
-	m      adapters.Message
-	blocks []promptBlock
-}
-
-// refusedError is an error reply of the agent.
-type refusedError struct {
-	method string
-	rpcError
-}
-
-func (e refusedError) Error() string { return e.method + ": " + e.words() }
-func (e refusedError) Unwrap() error { return adapters.ErrRefused }
-
-var errTimeout = errors.New("no answer within the limit")
-
-func newClient(h session.Host, o adapters.Options, dir string) *client {
-	c := &client{host: h, o: o, dir: dir, calls: map[string]*pendingCall{}, terminals: map[string]*terminal{}, launchTerminal: proc.Exec{}}
+func newClient(h session.Host, o adapters.Options, dir string, offered Adapter) *client {
+	c := &client{host: h, o: o, dir: dir, offered: offered, terminals: map[string]*terminal{}, launchTerminal: proc.Exec{}}
 	c.t = &translator{l: h.Ledger(), live: c}
 	return c
 }
@@ -99,48 +72,37 @@ func (c *client) Line(b []byte) { c.t.handleLine(b) }
 
 // send sends a request and calls then once, with the result or an error.
 func (c *client) send(method string, params any, limited bool, then func(jsontext.Value, error)) {
-	id := strconv.Itoa(c.nextID)
-	c.nextID++
-	k := &pendingCall{method: method, then: then, cancel: func() {}}
-	if limited {
-		limit := c.host.Limits().Request
-		k.cancel = c.host.After(limit, func() {
-			delete(c.calls, id)
-			then(nil, fmt.Errorf("%s: %w of %v", method, errTimeout, limit))
-		})
-	}
-	c.calls[id] = k
-	c.host.Write(encode(request{"2.0", jsontext.Value(id), method, params}))
+	id := strconv.Itoa(c.calls.Add(c.host, method, limited, then) - 1)
+	c.host.Write(lenient.Encode(request{"2.0", jsontext.Value(id), method, params}))
 }
 
 func (c *client) notify(method string, params any) {
-	c.host.Write(encode(request{"2.0", nil, method, params}))
+	c.host.Write(lenient.Encode(request{"2.0", nil, method, params}))
 }
 
 func (c *client) answerRequest(id jsontext.Value, result any) {
-	c.host.Write(encode(reply{Version: "2.0", ID: id, Result: result}))
+	c.host.Write(lenient.Encode(reply{Version: "2.0", ID: id, Result: result}))
 }
 
 func (c *client) refuseRequest(id jsontext.Value, code int, why string) {
-	c.host.Write(encode(reply{Version: "2.0", ID: id, Error: &errorBody{code, why}}))
+	c.host.Write(lenient.Encode(reply{Version: "2.0", ID: id, Error: &errorBody{code, why}}))
 }
 
 // handleReply handles a reply to a request of the client.
 func (c *client) handleReply(b []byte) {
 	m := &c.t.m
-	id := strings.Trim(string(m.ID), `"`)
-	k := c.calls[id]
-	if k == nil {
-		c.t.notice(event.LevelInfo, event.NoticeUnknownMessage, "a reply to no open request was ignored", b)
-		return
+	number, err := strconv.Atoi(strings.Trim(string(m.ID), `"`))
+	if err != nil {
+		number = -1
 	}
-	delete(c.calls, id)
-	k.cancel()
-	if len(m.Error) > 0 && m.Error.Kind() != 'n' {
-		k.then(nil, refusedError{k.method, decode[rpcError](m.Error)})
-		return
+	switch k := c.calls.Take(number + 1); {
+	case k == nil:
+		c.t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "a reply to no open request was ignored", b)
+	case len(m.Error) > 0 && m.Error.Kind() != 'n':
+		k.Fail(lenient.Decode[rpcError](m.Error))
+	default:
+		k.Reply(m.Result.Clone())
 	}
-	k.then(m.Result.Clone(), nil)
 }
 
 // sessionParams are the parameters of a request about the session.
@@ -156,50 +118,37 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 		reply(fmt.Errorf("send: %w", err))
 		return
 	}
-	msg := &message{m: m, blocks: blocks}
-	if c.current != nil {
-		c.waiting = append(c.waiting, msg)
-		c.emitQueue()
-	} else {
-		c.startTurn(msg)
+	if err := c.waiting.Check(); err != nil {
+		reply(err)
+		return
 	}
+	c.waiting.Add(m, blocks)
+	if c.busy {
+		c.waiting.Emit(c.t.l)
+	}
+	c.startNext()
 	reply(nil)
 }
 
-// startTurn sends a message. The protocol reports no start of a turn: it begins with its
-// message.
-func (c *client) startTurn(msg *message) {
-	c.current = msg
-	sc := c.t.beginTurn(event.TurnStart{Cause: event.CauseUser, MessageIDs: []string{msg.m.ID}})
-	sc.Emit(event.UserMessage{MessageID: msg.m.ID, Text: msg.m.Text, Attachments: msg.m.Attachments, Via: event.ViaTurn})
+// startNext sends the message that has waited longest, if no turn runs. The protocol reports no
+// start of a turn: it begins with its message.
+func (c *client) startNext() {
+	if c.busy || c.waiting.Len() == 0 {
+		return
+	}
+	m := c.waiting.Next()
+	c.waiting.Emit(c.t.l)
+	c.busy = true
+	sc := c.t.beginTurn(event.TurnStart{Cause: event.CauseUser, MessageIDs: []string{m.ID}})
+	sc.Emit(event.UserMessage{MessageID: m.ID, Text: m.Text, Attachments: m.Attachments, Via: event.ViaTurn})
 	c.send("session/prompt", struct {
 		SessionID string        `json:"sessionId"`
 		Prompt    []promptBlock `json:"prompt"`
-	}{c.t.session, msg.blocks}, false, func(v jsontext.Value, err error) {
+	}{c.t.session, m.Content}, false, func(v jsontext.Value, err error) {
 		c.t.promptEnded(v, err)
-		c.current = nil
+		c.busy = false
 		c.startNext()
 	})
-}
-
-// startNext sends the message that has waited longest.
-func (c *client) startNext() {
-	if c.current != nil || len(c.waiting) == 0 {
-		return
-	}
-	next := c.waiting[0]
-	c.waiting = c.waiting[1:]
-	c.emitQueue()
-	c.startTurn(next)
-}
-
-// emitQueue emits the messages that wait.
-func (c *client) emitQueue() {
-	var ids []string
-	for _, m := range c.waiting {
-		ids = append(ids, m.m.ID)
-	}
-	c.host.Ledger().Queue(ids)
 }
 
 // promptBlock is a block of a prompt.
@@ -234,24 +183,13 @@ func promptOf(m adapters.Message) ([]promptBlock, error) {
 }
 
 func blockOf(a event.Attachment) (promptBlock, error) {
-	image := a.Kind == "image" || strings.HasPrefix(a.MIME, "image/")
 	switch {
+	case attachment.IsPicture(a) && (a.Path != "" || attachment.IsData(a)):
+		mime, data, err := attachment.Data(a)
+		return promptBlock{Type: "image", MIME: mime, Data: data}, err
 	case a.Path != "":
 		b, err := os.ReadFile(a.Path)
-		if err != nil {
-			return promptBlock{}, err
-		}
-		if image {
-			return promptBlock{Type: "image", MIME: mediaType(a), Data: base64.StdEncoding.EncodeToString(b)}, nil
-		}
-		return promptBlock{Type: "resource", Resource: &resource{fileURI(a.Path), a.MIME, string(b)}}, nil
-	case strings.HasPrefix(a.URL, "data:") && image:
-		head, data, ok := strings.Cut(strings.TrimPrefix(a.URL, "data:"), ",")
-		mime, encoded := strings.CutSuffix(head, ";base64")
-		if !ok || !encoded {
-			return promptBlock{}, fmt.Errorf("url: want data:<type>;base64,<data>")
-		}
-		return promptBlock{Type: "image", MIME: mime, Data: data}, nil
+		return promptBlock{Type: "resource", Resource: &resource{fileURI(a.Path), a.MIME, string(b)}}, err
 	case a.URL != "":
 		return promptBlock{Type: "resource_link", URI: a.URL, Name: nameOf(a), MIME: a.MIME}, nil
 	}
@@ -265,19 +203,6 @@ func nameOf(a event.Attachment) string {
 		return a.Name
 	}
 	return a.URL[strings.LastIndexByte(a.URL, '/')+1:]
-}
-
-func mediaType(a event.Attachment) string {
-	if a.MIME != "" {
-		return a.MIME
-	}
-	switch ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(a.Path)), "."); ext {
-	case "jpg", "jpeg":
-		return "image/jpeg"
-	case "gif", "webp":
-		return "image/" + ext
-	}
-	return "image/png"
 }
 
 // Steer implements session.Protocol. The protocol has no such request.
@@ -295,10 +220,10 @@ func (c *client) Stop(reply func(error)) {
 func (c *client) cancelTurn() {
 	c.t.stopped = true
 	c.notify("session/cancel", sessionParams{c.t.session})
-	for _, q := range slices.Clone(c.t.asked) {
-		c.t.drop(q)
+	for _, q := range c.t.questions.All() {
+		c.t.questions.Drop(q)
 		c.answerRequest(q.rpc, q.cancelled())
-		c.t.l.Resolve(q.id, event.DecisionCancel, event.ByWithdrawn, nil)
+		c.t.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
 	}
 }
 
@@ -312,16 +237,16 @@ func (c *client) Ping() {
 // Paused implements session.Protocol.
 func (c *client) Paused() bool {
 	sc := c.t.l.Turn()
-	return len(c.t.asked) > 0 || c.terminalRuns() || sc != nil && sc.ToolsOpen() > 0
+	return len(c.t.questions) > 0 || c.terminalRuns() || sc != nil && sc.ToolsOpen() > 0
 }
 
 // Closing implements session.Protocol.
 func (c *client) Closing() {
 	c.killTerminals()
-	for _, q := range slices.Clone(c.t.asked) {
-		c.t.drop(q)
+	for _, q := range c.t.questions.All() {
+		c.t.questions.Drop(q)
 		c.answerRequest(q.rpc, q.cancelled())
-		c.t.l.Resolve(q.id, event.DecisionCancel, event.ByPolicy, nil)
+		c.t.l.Resolve(q.ID, event.DecisionCancel, event.ByPolicy, nil)
 	}
 }
 

@@ -9,19 +9,20 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/apierror"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // codexMeta is what codex-acp adds to session_info_update about its runtime.
 type codexMeta struct {
 	Codex struct {
 		Error *struct {
-			Message   str            `json:"message"`
-			Details   str            `json:"additionalDetails"`
+			Message   lenient.Str    `json:"message"`
+			Details   lenient.Str    `json:"additionalDetails"`
 			WillRetry jsontext.Value `json:"willRetry"`
 			Info      jsontext.Value `json:"codexErrorInfo"` // by the kind of the error; some kinds are a string
 		} `json:"error"`
 		ThreadStatus struct {
-			Type str `json:"type"`
+			Type lenient.Str `json:"type"`
 		} `json:"threadStatus"`
 	} `json:"codex"`
 }
@@ -36,7 +37,7 @@ type codexFailure struct {
 
 // handleInfo handles session_info_update.
 func (t *translator) handleInfo(u *update, b []byte) {
-	m := decode[codexMeta](u.Meta).Codex
+	m := lenient.Decode[codexMeta](u.Meta).Codex
 	failed := m.ThreadStatus.Type == "systemError"
 	if !failed && (m.Error == nil || string(m.Error.WillRetry) != "true") {
 		return
@@ -47,8 +48,8 @@ func (t *translator) handleInfo(u *update, b []byte) {
 	}
 	t.codex.failed = t.codex.failed || failed
 	if e := m.Error; e != nil && string(e.WillRetry) == "true" {
-		for _, info := range decode[map[string]struct {
-			Status num `json:"httpStatusCode"`
+		for _, info := range lenient.Decode[map[string]struct {
+			Status lenient.Num `json:"httpStatusCode"`
 		}](e.Info) {
 			t.codex.status = int(info.Status)
 		}

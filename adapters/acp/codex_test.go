@@ -52,7 +52,7 @@ func TestFailuresOfCodex(t *testing.T) {
 	} {
 		g := NewWithT(t)
 		var got []string
-		n := NewNormalizer("s1", func(e event.Event) {
+		n := New().Transcribe("s1", func(e event.Event) {
 			switch d := e.Data.(type) {
 			case event.Delta:
 				got = append(got, "delta "+d.Text)

@@ -2,27 +2,25 @@ package acp
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // question is a request of the agent that waits for an answer.
 type question struct {
-	id      string // in events
+	session.Question
 	rpc     jsontext.Value
 	call    string // the tool call, of a permission
 	asker   string // the tool call that asks, of a form
 	options []option
 	form    *form // the answer is its content; nil: one of the options
-	judging session.Judging
 }
 
 // handleRequest handles a request of the agent.
@@ -39,17 +37,17 @@ func (t *translator) handleRequest(b []byte) {
 			}
 			t.live.refuseRequest(t.m.ID.Clone(), codeMethodNotFound, "not supported by this client")
 		}
-		t.notice(event.LevelWarning, event.NoticeUnknownMessage, string(t.m.Method)+" is not supported and was refused", b)
+		t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage, string(t.m.Method)+" is not supported and was refused", b)
 	}
 }
 
 // newQuestion returns the question of the line. If no turn runs, it answers the question and
 // returns nil: a question of a turn that has ended must never be granted.
 func (t *translator) newQuestion(f *form, b []byte) *question {
-	q := &question{rpc: t.m.ID.Clone(), form: f, asker: string(decode[params](t.m.Params).ToolCallID)}
+	q := &question{rpc: t.m.ID.Clone(), form: f, asker: string(lenient.Decode[params](t.m.Params).ToolCallID)}
 	sc := t.l.Turn()
-	p := decode[params](t.m.Params)
-	call := cmp.Or(p.ToolCallID, decode[update](p.ToolCall).ToolCallID)
+	p := lenient.Decode[params](t.m.Params)
+	call := cmp.Or(p.ToolCallID, lenient.Decode[update](p.ToolCall).ToolCallID)
 	if sc == nil && t.live == nil && (f == nil || call != "") && !t.endedCall[string(call)] {
 		sc = t.scope("a question", b)
 	}
@@ -57,12 +55,12 @@ func (t *translator) newQuestion(f *form, b []byte) *question {
 		if t.live != nil {
 			t.live.answerRequest(q.rpc, q.cancelled())
 		}
-		t.notice(event.LevelWarning, event.NoticeLate, string(t.m.Method)+" of a turn that does not run was cancelled", b)
+		t.l.Notice(event.LevelWarning, event.NoticeLate, string(t.m.Method)+" of a turn that does not run was cancelled", b)
 		return nil
 	}
 	// Agents count requests from 0 in each process. The turn makes the id unique.
-	q.id = fmt.Sprintf("%d.%s", sc.Turn(), strings.Trim(string(q.rpc), `"`))
-	t.asked = append(t.asked, q)
+	q.ID = fmt.Sprintf("%d.%s", sc.Turn(), strings.Trim(string(q.rpc), `"`))
+	t.questions = append(t.questions, q)
 	return q
 }
 
@@ -71,8 +69,8 @@ func (t *translator) askPermission(b []byte) {
 	if q == nil {
 		return
 	}
-	p := decode[params](t.m.Params)
-	u := decode[update](p.ToolCall)
+	p := lenient.Decode[params](t.m.Params)
+	u := lenient.Decode[update](p.ToolCall)
 	q.call, q.options = string(u.ToolCallID), p.Options
 	sc := t.l.Turn()
 	c := t.call(q.call)
@@ -84,60 +82,51 @@ func (t *translator) askPermission(b []byte) {
 		c = &toolCall{id: q.call, title: string(u.Title), kind: string(u.ToolKind), input: u.RawInput}
 	}
 	if c.kind == "switch_mode" { // the end of planning: the user approves the plan
-		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: c.toolName(), Surface: "chat", Props: inputOf(c.input)})
+		sc.Interrupt(event.Interrupt{InterruptID: q.ID, ComponentName: c.toolName(), Surface: "chat", Props: inputOf(c.input)})
 		return
 	}
-	d := event.PermissionRequest{RequestID: q.id, ToolUseID: q.call, ToolName: c.toolName(), ToolInput: c.start().Input}
+	d := event.PermissionRequest{RequestID: q.ID, ToolUseID: q.call, ToolName: c.toolName(), ToolInput: c.start().Input}
 	for _, o := range p.Options {
 		d.Options = append(d.Options, string(o.ID))
 	}
 	sc.Permission(d)
-	if t.live != nil && t.live.o.Judge != nil {
-		t.live.judge(q, c, d)
+	if live := t.live; live != nil && live.o.Judge != nil {
+		about := adapters.Call{Tool: d.ToolName, Input: c.judgedInput(), Dir: live.dir}
+		q.Judge(live.host, live.o.Judge, about, nil, func(an adapters.Answer) {
+			if live.answer(q, an) != nil { // the agent offers no such option, so the call must not run
+				_ = live.answer(q, adapters.Answer{Decision: event.DecisionDeny, By: event.ByPolicy})
+			}
+		})
 	}
 }
 
 // askForm handles a form that the user is to fill in.
 func (t *translator) askForm(b []byte) {
-	f := decode[form](t.m.Params)
+	f := lenient.Decode[form](t.m.Params)
 	q := t.newQuestion(&f, b)
 	if q == nil {
 		return
 	}
-	t.l.Turn().Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: "elicitation", Surface: "chat", Props: inputOf(t.m.Params)})
-}
-
-func (t *translator) find(id string) *question {
-	for _, q := range t.asked {
-		if q.id == id {
-			return q
-		}
-	}
-	return nil
-}
-
-func (t *translator) drop(q *question) {
-	t.asked = slices.DeleteFunc(t.asked, func(x *question) bool { return x == q })
-	q.judging.Stop()
+	t.l.Turn().Interrupt(event.Interrupt{InterruptID: q.ID, ComponentName: "elicitation", Surface: "chat", Props: inputOf(t.m.Params)})
 }
 
 // callResolved settles the questions about a call that has a result, and reports whether it
 // was denied. A transcript holds no answer: a call that failed was denied.
 func (t *translator) callResolved(c *toolCall, failed bool) (denied bool) {
-	for _, q := range slices.Clone(t.asked) {
+	for _, q := range t.questions.All() {
 		if q.call != c.id || q.call == "" {
 			continue
 		}
-		t.drop(q)
+		t.questions.Drop(q)
 		switch {
 		case t.live != nil:
 			t.live.answerRequest(q.rpc, q.cancelled())
-			t.l.Resolve(q.id, event.DecisionCancel, event.ByWithdrawn, nil)
+			t.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
 		case failed:
-			t.l.Resolve(q.id, event.DecisionDeny, event.ByUser, nil)
+			t.l.Resolve(q.ID, event.DecisionDeny, event.ByUser, nil)
 			return true
 		default:
-			t.l.Resolve(q.id, event.DecisionAllow, event.ByUser, nil)
+			t.l.Resolve(q.ID, event.DecisionAllow, event.ByUser, nil)
 		}
 	}
 	return c.denied && failed
@@ -188,19 +177,11 @@ func (q *question) choose(allow bool, scope adapters.Scope) (string, bool) {
 
 // Answer implements session.Protocol.
 func (c *client) Answer(id string, an adapters.Answer, reply func(error)) {
-	answer := func() { reply(c.answer(id, an)) }
-	if q := c.t.find(id); q != nil && q.judging.Hold(answer) {
-		return
-	}
-	answer()
+	c.t.questions.Answer(id, reply, func(q *question) error { return c.answer(q, an) })
 }
 
 // answer answers an open question.
-func (c *client) answer(id string, an adapters.Answer) error {
-	q := c.t.find(id)
-	if q == nil {
-		return fmt.Errorf("%w: %q", adapters.ErrUnknownID, id)
-	}
+func (c *client) answer(q *question, an adapters.Answer) error {
 	if q.form != nil {
 		return c.answerForm(q, an)
 	}
@@ -220,12 +201,12 @@ func (c *client) answer(id string, an adapters.Answer) error {
 	case allow && !ok:
 		return fmt.Errorf("answer: scope %q: %w", an.Scope, adapters.ErrUnsupported)
 	case decision == event.DecisionCancel:
-		c.t.drop(q)
+		c.t.questions.Drop(q)
 		c.t.stopped = true
 		c.notify("session/cancel", sessionParams{c.t.session})
 		c.answerRequest(q.rpc, q.cancelled())
 	default:
-		c.t.drop(q)
+		c.t.questions.Drop(q)
 		if !ok {
 			c.answerRequest(q.rpc, q.cancelled())
 			break
@@ -235,25 +216,6 @@ func (c *client) answer(id string, an adapters.Answer) error {
 	if call := c.t.call(q.call); call != nil && decision == event.DecisionDeny {
 		call.denied = true
 	}
-	c.t.l.Resolve(id, decision, an.By, event.Raw(`"`+string(decision)+`"`)) // of the approval of a plan
+	c.t.l.Resolve(q.ID, decision, an.By, event.Raw(`"`+string(decision)+`"`)) // of the approval of a plan
 	return nil
-}
-
-// judge lets the Judge answer a permission. The user's answer is held back until then.
-func (c *client) judge(q *question, call *toolCall, d event.PermissionRequest) {
-	about := adapters.Call{Tool: d.ToolName, Input: call.judgedInput(), Dir: c.dir}
-	q.judging.Start(c.host, func(ctx context.Context) adapters.Verdict { return c.o.Judge.Decide(ctx, about) }, func(v adapters.Verdict) {
-		decision := event.DecisionDeny
-		switch v.Effect {
-		case adapters.EffectAllow:
-			decision = event.DecisionAllow
-		case adapters.EffectDeny:
-		default:
-			return
-		}
-		if err := c.answer(q.id, adapters.Answer{Decision: decision, By: event.ByPolicy}); err != nil {
-			// The agent offers no such option, so the call must not run.
-			_ = c.answer(q.id, adapters.Answer{Decision: event.DecisionDeny, By: event.ByPolicy})
-		}
-	})
 }

@@ -2,7 +2,7 @@
 //
 // It starts an agent and speaks the protocol over stdio, with one process for each session.
 // Tested agents: codex-acp 2.6.0, claude-agent-acp 0.49.0 and opencode 1.18.33. New returns the adapter for
-// live sessions, NewNormalizer converts transcripts of stdout; both use one translator.
+// live sessions, Adapter.Transcribe converts transcripts of stdout; both use one translator.
 //
 // It reads lines with the loop that the other adapters use, and not with a library of the
 // protocol: those read ahead without bound, close the connection at a long line, and drop a

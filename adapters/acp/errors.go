@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/apierror"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // Codes of errors of JSON-RPC and of the protocol.
@@ -18,14 +20,17 @@ const (
 	codeAuthRequired   = -32000
 )
 
-// words are those of an error for a reader. Some agents have them in the data.
-func (e rpcError) words() string {
-	d := decode[struct {
-		Details str `json:"details"`
-		Message str `json:"message"`
+// Unwrap implements the interface of package errors.
+func (e rpcError) Unwrap() error { return adapters.ErrRefused }
+
+// Error returns the words of an error for a reader. Some agents have them in the data.
+func (e rpcError) Error() string {
+	d := lenient.Decode[struct {
+		Details lenient.Str `json:"details"`
+		Message lenient.Str `json:"message"`
 	}](e.Data)
 	text := string(e.Message)
-	for _, s := range []str{d.Details, d.Message} {
+	for _, s := range []lenient.Str{d.Details, d.Message} {
 		if s != "" && !strings.Contains(text, string(s)) {
 			text += ": " + string(s)
 		}
@@ -53,12 +58,12 @@ var networkWords = regexp.MustCompile(`(?i)connection|network|fetch failed|socke
 
 // errorOf returns the event of a failed turn.
 func errorOf(err error) event.Error {
-	var refused refusedError
-	if !errors.As(err, &refused) {
+	refused, ok := errors.AsType[rpcError](err)
+	if !ok {
 		return event.Error{Code: event.ErrorTimeout, Message: err.Error()}
 	}
-	words := refused.words()
-	return event.Error{Code: codeOf(refused.rpcError, words), Message: words}
+	words := refused.Error()
+	return event.Error{Code: codeOf(refused, words), Message: words}
 }
 
 func codeOf(e rpcError, words string) event.ErrorCode {

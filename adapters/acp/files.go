@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // maxFile is the size up to which a file is read. Its content is one line of JSON.
@@ -27,10 +28,10 @@ const (
 
 // fileRequest are the parameters of fs/read_text_file and fs/write_text_file.
 type fileRequest struct {
-	Path    str `json:"path"`
-	Line    num `json:"line"`  // the first one to read, from 1
-	Limit   num `json:"limit"` // of lines; 0: all
-	Content str `json:"content"`
+	Path    lenient.Str `json:"path"`
+	Line    lenient.Num `json:"line"`  // the first one to read, from 1
+	Limit   lenient.Num `json:"limit"` // of lines; 0: all
+	Content lenient.Str `json:"content"`
 }
 
 // serveRequest starts to serve a request for a file or a terminal. It returns false if the
@@ -41,7 +42,7 @@ func (c *client) serveRequest(method string, id, params jsontext.Value) bool {
 		if !c.offered.Files {
 			return false
 		}
-		c.serveFile(method, id, decode[fileRequest](params))
+		c.serveFile(method, id, lenient.Decode[fileRequest](params))
 		return true
 	case "terminal/create", "terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release":
 		if !c.offered.Terminals {
@@ -60,7 +61,7 @@ func (c *client) serveFile(method string, id jsontext.Value, r fileRequest) {
 		Content string `json:"content,omitempty"`
 	}
 	if method == "fs/read_text_file" {
-		c.serve(id, adapters.Call{Tool: "Read", Input: encode(input{Path: path})}, func() (func(), error) {
+		c.serve(id, adapters.Call{Tool: "Read", Input: lenient.Encode(input{Path: path})}, func() (func(), error) {
 			text, err := readFile(c.folders(), path)
 			return func() {
 				c.answerRequest(id, struct {
@@ -70,7 +71,7 @@ func (c *client) serveFile(method string, id jsontext.Value, r fileRequest) {
 		})
 		return
 	}
-	c.serve(id, adapters.Call{Tool: "Write", Input: encode(input{path, string(r.Content)})}, func() (func(), error) {
+	c.serve(id, adapters.Call{Tool: "Write", Input: lenient.Encode(input{path, string(r.Content)})}, func() (func(), error) {
 		err := writeFile(c.folders(), path, string(r.Content))
 		return func() { c.answerRequest(id, struct{}{}) }, err
 	})

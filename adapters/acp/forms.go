@@ -8,19 +8,20 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // form is what the user is to fill in.
 type form struct {
-	Message str `json:"message"`
+	Message lenient.Str `json:"message"`
 	Schema  struct {
 		Properties map[string]formField `json:"properties"`
 	} `json:"requestedSchema"`
 }
 
 type formField struct {
-	Title       str `json:"title"`
-	Description str `json:"description"`
+	Title       lenient.Str `json:"title"`
+	Description lenient.Str `json:"description"`
 	Items       struct {
 		AnyOf []formChoice `json:"anyOf"`
 	} `json:"items"`
@@ -28,7 +29,7 @@ type formField struct {
 }
 
 type formChoice struct {
-	Const str `json:"const"`
+	Const lenient.Str `json:"const"`
 }
 
 func (f formField) choices() []formChoice { return slices.Concat(f.OneOf, f.Items.AnyOf) }
@@ -36,7 +37,7 @@ func (f formField) choices() []formChoice { return slices.Concat(f.OneOf, f.Item
 // content returns the content for an answer: its members are named as the fields, or by the
 // questions that the fields ask. The form of one question has it in its message.
 func (f *form) content(value jsontext.Value) jsontext.Value {
-	given := decode[map[string]jsontext.Value](value)
+	given := lenient.Decode[map[string]jsontext.Value](value)
 	if given == nil {
 		return value
 	}
@@ -44,7 +45,7 @@ func (f *form) content(value jsontext.Value) jsontext.Value {
 	for words, v := range given {
 		out[f.fieldFor(words, v)] = v
 	}
-	return encode(out)
+	return lenient.Encode(out)
 }
 
 // fieldFor returns the name of the field for the answer to a question. Some agents have a
@@ -55,7 +56,7 @@ func (f *form) fieldFor(words string, v jsontext.Value) string {
 			continue
 		}
 		for _, custom := range []string{name + "_custom", name + "_note"} {
-			if _, ok := f.Schema.Properties[custom]; ok && v.Kind() == '"' && !slices.Contains(p.choices(), formChoice{decode[str](v)}) {
+			if _, ok := f.Schema.Properties[custom]; ok && v.Kind() == '"' && !slices.Contains(p.choices(), formChoice{lenient.Decode[lenient.Str](v)}) {
 				return custom
 			}
 		}
@@ -68,7 +69,7 @@ func (f *form) fieldFor(words string, v jsontext.Value) string {
 // the whole answer.
 func (c *client) answerForm(q *question, an adapters.Answer) error {
 	r := formResult{Action: "decline"}
-	whole := decode[formResult](an.Value)
+	whole := lenient.Decode[formResult](an.Value)
 	switch {
 	case an.Decision == event.DecisionCancel:
 		r.Action = "cancel"
@@ -82,7 +83,7 @@ func (c *client) answerForm(q *question, an adapters.Answer) error {
 	case an.Decision == event.DecisionAllow:
 		r = formResult{"accept", jsontext.Value("{}")}
 	}
-	c.t.drop(q)
+	c.t.questions.Drop(q)
 	c.answerRequest(q.rpc, r)
 	decision := event.DecisionDeny
 	if r.Action == "accept" {
@@ -92,6 +93,6 @@ func (c *client) answerForm(q *question, an adapters.Answer) error {
 	if value == nil {
 		value = event.Raw(`"` + string(decision) + `"`)
 	}
-	c.t.l.Resolve(q.id, decision, an.By, value)
+	c.t.l.Resolve(q.ID, decision, an.By, value)
 	return nil
 }

@@ -3,36 +3,32 @@ package acp
 import (
 	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // judgedInput is the input of a call in the form that policies read: a command is one text, a
 // path is named file_path. A member that cannot be read stays as it is, so that the policy
 // sees that.
 func (c *toolCall) judgedInput() event.Raw {
-	members := decode[map[string]jsontext.Value](c.input)
+	members := lenient.Decode[map[string]jsontext.Value](c.input)
 	if members == nil {
 		members = map[string]jsontext.Value{}
 	}
 	switch c.kind {
 	case "execute":
 		if command := c.command(); command != "" {
-			members["command"] = encode(command)
+			members["command"] = lenient.Encode(command)
 		}
 	case "read", "edit", "delete", "move":
 		if path := c.start().FilePath; path != "" && members["file_path"] == nil && (members["path"] == nil || members["path"].Kind() == '"') {
-			members["file_path"] = encode(path)
+			members["file_path"] = lenient.Encode(path)
 		}
 	}
-	b, err := json.Marshal(members, json.Deterministic(true), lenient)
-	if err != nil {
-		return inputOf(c.input)
-	}
-	return b
+	return lenient.Encode(members)
 }
 
 // gaps are what agents do without asking.

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -43,14 +44,14 @@ func (c *client) listSessions(cursor string, list []adapters.Listed, done func([
 			done(nil, err)
 			return
 		}
-		r := decode[struct {
+		r := lenient.Decode[struct {
 			Sessions []jsontext.Value `json:"sessions"`
-			Next     str              `json:"nextCursor"`
+			Next     lenient.Str      `json:"nextCursor"`
 		}](v)
 		for _, raw := range r.Sessions {
-			e := decode[struct {
-				SessionID str `json:"sessionId"`
-				Title     str `json:"title"`
+			e := lenient.Decode[struct {
+				SessionID lenient.Str `json:"sessionId"`
+				Title     lenient.Str `json:"title"`
 			}](raw)
 			list = session.AppendListed(list, adapters.Listed{ID: string(e.SessionID), Title: string(e.Title)}, raw)
 		}
@@ -64,16 +65,16 @@ func (c *client) listSessions(cursor string, list []adapters.Listed, done func([
 
 // choice is a value that an agent offers: of a setting, or a command.
 type choice struct {
-	Value       str `json:"value"`
-	Name        str `json:"name"`
-	Description str `json:"description"`
+	Value       lenient.Str `json:"value"`
+	Name        lenient.Str `json:"name"`
+	Description lenient.Str `json:"description"`
 }
 
 // commandsOffered reads the commands, of which an agent sends all.
 func (t *translator) commandsOffered(v jsontext.Value) {
 	t.offers.commands = []adapters.Listed{}
-	for _, raw := range decode[[]jsontext.Value](v) {
-		e := decode[choice](raw)
+	for _, raw := range lenient.Decode[[]jsontext.Value](v) {
+		e := lenient.Decode[choice](raw)
 		t.offers.commands = session.AppendListed(t.offers.commands, adapters.Listed{ID: string(e.Name), Title: string(e.Description)}, raw)
 	}
 }
@@ -81,15 +82,15 @@ func (t *translator) commandsOffered(v jsontext.Value) {
 // modelsOffered reads the models that the setting may have. An agent may group them.
 func (t *translator) modelsOffered(options jsontext.Value) {
 	t.offers.models = []adapters.Listed{}
-	for _, raw := range decode[[]jsontext.Value](options) {
-		members := decode[struct {
+	for _, raw := range lenient.Decode[[]jsontext.Value](options) {
+		members := lenient.Decode[struct {
 			Options []jsontext.Value `json:"options"`
 		}](raw).Options
 		if members == nil {
 			members = []jsontext.Value{raw}
 		}
 		for _, raw := range members {
-			e := decode[choice](raw)
+			e := lenient.Decode[choice](raw)
 			t.offers.models = session.AppendListed(t.offers.models, adapters.Listed{ID: string(e.Value), Title: string(e.Name)}, raw)
 		}
 	}

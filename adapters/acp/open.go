@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -27,11 +28,6 @@ var (
 	_ adapters.ModeSetter  = liveSession{}
 	_ adapters.Transcriber = Adapter{}
 )
-
-// Transcribe implements adapters.Transcriber.
-func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
-	return NewNormalizer(sessionID, emit)
-}
 
 // Steer returns an error: the protocol has no such request.
 func (s liveSession) Steer(context.Context, adapters.Message) error {
@@ -92,9 +88,9 @@ func (c *client) Start() {
 	p := initializeParams{ProtocolVersion: 1, Info: clientInfo{"turnspec", "1"}}
 	p.Capabilities.FS.Read, p.Capabilities.FS.Write, p.Capabilities.Terminal = c.offered.Files, c.offered.Files, c.offered.Terminals
 	c.send("initialize", p, true, func(v jsontext.Value, err error) {
-		c.info = decode[initResult](v)
+		c.info = lenient.Decode[initResult](v)
 		if err == nil && c.info.ProtocolVersion != 1 {
-			err = fmt.Errorf("initialize: the agent speaks version %d of the protocol, this adapter speaks version 1", c.info.ProtocolVersion)
+			err = fmt.Errorf("initialize: the agent speaks version %v of the protocol, this adapter speaks version 1", c.info.ProtocolVersion)
 		}
 		if err != nil {
 			c.openFailed("handshake", err)
@@ -126,7 +122,7 @@ func (c *client) openSession() {
 	case c.o.Fork:
 		method = "session/fork"
 	case c.o.Resume == "":
-	case isTrue(c.info.Capabilities.LoadSession):
+	case lenient.IsTrue(c.info.Capabilities.LoadSession):
 		method = "session/load"
 	case resumes:
 		method = "session/resume"
@@ -139,7 +135,7 @@ func (c *client) openSession() {
 			c.openFailed(method[len("session/"):], err)
 			return
 		}
-		r := decode[openResult](v)
+		r := lenient.Decode[openResult](v)
 		id := string(r.SessionID)
 		if p.SessionID != "" && !c.o.Fork {
 			id = p.SessionID
@@ -196,7 +192,7 @@ func namedValues(values map[string]string) []namedValue {
 // checkServers returns an error for a server that the agent cannot reach.
 func (c *client) checkServers() error {
 	for _, s := range c.o.MCP {
-		if t := transportOf(s); s.URL != "" && !isTrue(c.info.Capabilities.MCP[t]) {
+		if t := transportOf(s); s.URL != "" && !lenient.IsTrue(c.info.Capabilities.MCP[t]) {
 			return fmt.Errorf("mcp: server %s: the agent does not support %s: %w", s.Name, t, adapters.ErrUnsupported)
 		}
 	}
@@ -205,19 +201,11 @@ func (c *client) checkServers() error {
 
 // openFailed ends the opening with an error.
 func (c *client) openFailed(op string, err error) {
-	e := &adapters.OpenError{Code: event.ErrorProtocol, Op: op, Err: err}
-	var refused refusedError
-	switch {
-	case errors.Is(err, errTimeout):
-		e.Code = event.ErrorTimeout
-	case errors.Is(err, adapters.ErrUnsupported):
-		e.Code = event.ErrorInvalid
-	case errors.As(err, &refused) && refused.Code == codeAuthRequired:
-		e.Code = event.ErrorAuth
-	case errors.As(err, &refused) && op != "handshake":
-		e.Code = event.ErrorInvalid
+	if refused, ok := errors.AsType[rpcError](err); ok && refused.Code == codeAuthRequired {
+		c.host.Ready(&adapters.OpenError{Code: event.ErrorAuth, Op: op, Err: err})
+		return
 	}
-	c.host.Ready(e)
+	session.FailOpen(c.host, op, err)
 }
 
 // setting is a request that follows the opening.
@@ -280,7 +268,7 @@ func (c *client) applySettings(list []setting) {
 		if p, ok := s.params.(configParams); ok && p.ConfigID == c.plans {
 			c.t.planning = p.Value == "plan"
 		}
-		c.t.configChanged(decode[openResult](v).ConfigOptions)
+		c.t.configChanged(lenient.Decode[openResult](v).ConfigOptions)
 		c.applySettings(list[1:])
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -55,7 +56,7 @@ func permissions(o adapters.Options) []string {
 		return o.Env
 	}
 	env := proc.Environ(o.Env)
-	return append(slices.Clip(env), permissionEnv+"="+string(encode(p)))
+	return append(slices.Clip(env), permissionEnv+"="+string(lenient.Encode(p)))
 }
 
 // checkPermissions returns an error if opencode was not started with the permissions of the
@@ -135,8 +136,8 @@ const (
 // isFailedPrompt reports whether an error is that of a turn of opencode: other requests fail in
 // its client, and not in its session.
 func (t *translator) isFailedPrompt(e rpcError) bool {
-	d := decode[struct {
-		Service str `json:"service"`
+	d := lenient.Decode[struct {
+		Service lenient.Str `json:"service"`
 	}](e.Data)
 	return t.opened && t.isOpenCode() && d.Service == "session"
 }
@@ -145,16 +146,16 @@ func (t *translator) isFailedPrompt(e rpcError) bool {
 // was still writing when it was stopped: it made no such call.
 func (t *translator) neverMade(u *update) bool {
 	c := t.call(string(u.ToolCallID))
-	return u.Status == "failed" && c != nil && !c.started && t.isOpenCode() && isTrue(decode[openCodeOutput](u.RawOutput).Metadata.Interrupted)
+	return u.Status == "failed" && c != nil && !c.started && t.isOpenCode() && lenient.IsTrue(lenient.Decode[openCodeOutput](u.RawOutput).Metadata.Interrupted)
 }
 
 // openCodePlan emits the list of steps that a call sets.
 func (t *translator) openCodePlan(sc *ledger.Scope, c *toolCall) {
 	d := event.Plan{Steps: []event.PlanStep{}}
-	for _, s := range decode[struct {
+	for _, s := range lenient.Decode[struct {
 		Todos []struct {
-			Content str `json:"content"`
-			Status  str `json:"status"`
+			Content lenient.Str `json:"content"`
+			Status  lenient.Str `json:"status"`
 		} `json:"todos"`
 	}](c.input).Todos {
 		status := event.StepPending
@@ -171,15 +172,15 @@ func (t *translator) openCodePlan(sc *ledger.Scope, c *toolCall) {
 
 // openCodeOutput is the raw output of a call of opencode.
 type openCodeOutput struct {
-	Output   str `json:"output"`
-	Error    str `json:"error"`
+	Output   lenient.Str `json:"output"`
+	Error    lenient.Str `json:"error"`
 	Metadata struct {
 		Exit      jsontext.Value `json:"exit"`
 		Truncated jsontext.Value `json:"truncated"`
 
 		Interrupted jsontext.Value `json:"interrupted"` // the model was stopped while it wrote the input
 		Files       struct {
-			Patch str `json:"patch"`
+			Patch lenient.Str `json:"patch"`
 		} `json:"filediff"`
 	} `json:"metadata"`
 }
@@ -187,12 +188,12 @@ type openCodeOutput struct {
 // completeOpenCode completes the result of a call of opencode, whose status does not tell
 // how a command has ended.
 func (t *translator) completeOpenCode(c *toolCall, d *event.ToolResult) {
-	out := decode[openCodeOutput](c.rawOutput)
-	d.Truncated = isTrue(out.Metadata.Truncated)
+	out := lenient.Decode[openCodeOutput](c.rawOutput)
+	d.Truncated = lenient.IsTrue(out.Metadata.Truncated)
 	if path := c.start().FilePath; c.name == "Write" && path != "" && !d.IsError {
 		// The lines that change in a file that was there before are not stated.
-		in := decode[struct {
-			Content str `json:"content"`
+		in := lenient.Decode[struct {
+			Content lenient.Str `json:"content"`
 		}](c.input)
 		d.Changes = []event.FileChange{{Path: path, Kind: event.ChangeAdd, Diff: string(in.Content)}}
 	}
@@ -205,7 +206,7 @@ func (t *translator) completeOpenCode(c *toolCall, d *event.ToolResult) {
 		}
 		return
 	}
-	code := int(decode[num](out.Metadata.Exit))
+	code := int(lenient.Decode[lenient.Num](out.Metadata.Exit))
 	d.ExitCode = &code
 	if code != 0 {
 		d.Status, d.IsError = event.ToolError, true

@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fakeproc"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
@@ -130,7 +131,7 @@ func (x *asker) content(path string, more ...any) string {
 	}
 	a := x.ask("fs/read_text_file", p)
 	x.Expect(a.failed).To(BeFalse(), "%s", a.Error.Message)
-	return decode[struct {
+	return lenient.Decode[struct {
 		Content string `json:"content"`
 	}](a.Result).Content
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // modeIDs are the modes of agents for each mode, the best first.
@@ -28,7 +29,7 @@ func (c *client) plansByOption(mode string) bool {
 
 // optionOf returns the agent's option of a category, or "".
 func optionOf(options jsontext.Value, category string) string {
-	for _, o := range decode[[]configOption](options) {
+	for _, o := range lenient.Decode[[]configOption](options) {
 		if string(o.Category) == category {
 			return string(o.ID)
 		}
@@ -105,7 +106,7 @@ func (c *client) setMode(mode string, reply func(error)) {
 func (c *client) SetModel(model string, reply func(error)) {
 	c.send("session/set_config_option", configParams{c.t.session, "model", model}, true, func(v jsontext.Value, err error) {
 		if err == nil {
-			c.t.configChanged(decode[openResult](v).ConfigOptions)
+			c.t.configChanged(lenient.Decode[openResult](v).ConfigOptions)
 			c.t.modelSet(model)
 		}
 		reply(err)
@@ -158,14 +159,14 @@ func (t *translator) modelSet(model string) {
 
 // configChanged reads the settings in force, of which an agent sends all.
 func (t *translator) configChanged(options jsontext.Value) {
-	for _, o := range decode[[]configOption](options) {
+	for _, o := range lenient.Decode[[]configOption](options) {
 		switch {
 		case o.ID == "mode" || o.Category == "mode":
-			t.mode = cmp.Or(string(decode[str](o.Current)), t.mode)
+			t.mode = cmp.Or(string(lenient.Decode[lenient.Str](o.Current)), t.mode)
 		case o.Category == "collaboration_mode":
-			t.planning = decode[str](o.Current) == "plan"
+			t.planning = lenient.Decode[lenient.Str](o.Current) == "plan"
 		case o.ID == "model" || o.Category == "model":
-			t.modelSet(string(decode[str](o.Current)))
+			t.modelSet(string(lenient.Decode[lenient.Str](o.Current)))
 			t.modelsOffered(o.Options)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -33,15 +34,15 @@ const (
 
 // terminalRequest are the parameters of the requests about terminals.
 type terminalRequest struct {
-	ID      str   `json:"terminalId"`
-	Command str   `json:"command"`
-	Args    []str `json:"args"`
-	Dir     str   `json:"cwd"`
+	ID      lenient.Str   `json:"terminalId"`
+	Command lenient.Str   `json:"command"`
+	Args    []lenient.Str `json:"args"`
+	Dir     lenient.Str   `json:"cwd"`
 	Env     []struct {
-		Name  str `json:"name"`
-		Value str `json:"value"`
+		Name  lenient.Str `json:"name"`
+		Value lenient.Str `json:"value"`
 	} `json:"env"`
-	Limit *num `json:"outputByteLimit"`
+	Limit *lenient.Num `json:"outputByteLimit"`
 }
 
 // terminal is a command that the client runs for the agent.
@@ -59,7 +60,7 @@ type exitStatus struct {
 }
 
 func (c *client) serveTerminal(method string, id, params jsontext.Value) {
-	r := decode[terminalRequest](params)
+	r := lenient.Decode[terminalRequest](params)
 	if method == "terminal/create" {
 		c.createTerminal(id, r)
 		return
@@ -123,7 +124,7 @@ func (c *client) createTerminal(id jsontext.Value, r terminalRequest) {
 	if r.Limit != nil {
 		limit = min(max(0, int(*r.Limit)), maxOutputLimit)
 	}
-	call := adapters.Call{Tool: "Bash", Dir: dir, Input: encode(struct {
+	call := adapters.Call{Tool: "Bash", Dir: dir, Input: lenient.Encode(struct {
 		Command string `json:"command"`
 	}{strings.Join(words, " ")})}
 	c.serve(id, call, func() (func(), error) {
@@ -203,9 +204,9 @@ func (c *client) killTerminals() {
 
 // terminalOf returns the terminal that the content of a tool call shows, or "".
 func terminalOf(v jsontext.Value) string {
-	for _, x := range decode[[]struct {
-		Type str `json:"type"`
-		ID   str `json:"terminalId"`
+	for _, x := range lenient.Decode[[]struct {
+		Type lenient.Str `json:"type"`
+		ID   lenient.Str `json:"terminalId"`
 	}](v) {
 		if x.Type == "terminal" {
 			return string(x.ID)

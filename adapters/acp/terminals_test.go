@@ -15,6 +15,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/op"
 )
 
@@ -27,7 +28,7 @@ func (x *asker) create(script string, more ...any) string {
 	}
 	a := x.ask("terminal/create", p)
 	x.Expect(a.failed).To(BeFalse(), "%s", a.Error.Message)
-	return decode[struct {
+	return lenient.Decode[struct {
 		ID string `json:"terminalId"`
 	}](a.Result).ID
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // toolCall is a tool call as its updates have made it.
@@ -55,7 +56,7 @@ func (t *translator) updateTool(u *update, b []byte) {
 		return // its turn has ended, or it has its result
 	}
 	if strings.HasPrefix(string(u.ToolCallID), startupPrefix) {
-		t.notice(event.LevelWarning, event.NoticeWarning, "an MCP server failed to start: "+cmp.Or(textsOf(u.Content), string(u.Title)), nil)
+		t.l.Notice(event.LevelWarning, event.NoticeWarning, "an MCP server failed to start: "+cmp.Or(textsOf(u.Content), string(u.Title)), nil)
 		return
 	}
 	if t.isCompaction(u, b) {
@@ -92,13 +93,13 @@ func (t *translator) merge(u *update) *toolCall {
 		c = &toolCall{id: string(u.ToolCallID)}
 		t.calls = append(t.calls, c)
 	}
-	m := decode[meta](u.Meta)
+	m := lenient.Decode[meta](u.Meta)
 	c.name = cmp.Or(string(m.ClaudeCode.ToolName), string(u.Name), c.name)
 	if c.name == "" && u.Title != "" && t.isOpenCode() {
 		c.name = t.openCodeTool(string(u.Title))
 	}
 	c.title, c.kind = cmp.Or(string(u.Title), c.title), cmp.Or(string(u.ToolKind), c.kind)
-	c.mcp = c.mcp || isTrue(m.MCP)
+	c.mcp = c.mcp || lenient.IsTrue(m.MCP)
 	// claude-agent-acp asks for the approval of a plan without the plan, which it showed before.
 	if u.Kind == "" && t.isOpenCode() && c.started {
 		u.RawInput = nil // it asks with what the call changes, in the place of the input
@@ -109,20 +110,20 @@ func (t *translator) merge(u *update) *toolCall {
 	if len(u.RawOutput) > 0 {
 		c.rawOutput = u.RawOutput.Clone()
 	}
-	if locations := decode[[]content](u.Locations); len(locations) > 0 {
+	if locations := lenient.Decode[[]content](u.Locations); len(locations) > 0 {
 		c.path = string(locations[0].Path)
 	}
 	if len(u.Content) > 0 {
-		c.diffs = slices.DeleteFunc(decode[[]content](u.Content), func(x content) bool { return x.Type != "diff" })
+		c.diffs = slices.DeleteFunc(lenient.Decode[[]content](u.Content), func(x content) bool { return x.Type != "diff" })
 		c.content = u.Content.Clone()
 		c.terminal = cmp.Or(terminalOf(u.Content), c.terminal)
 	}
-	raw := decode[struct {
+	raw := lenient.Decode[struct {
 		Code jsontext.Value `json:"exit_code"`
 	}](u.RawOutput)
 	for _, code := range []jsontext.Value{m.Exit.Code, raw.Code} {
 		if code.Kind() == '0' {
-			n := int(decode[num](code))
+			n := int(lenient.Decode[lenient.Num](code))
 			c.exitCode = &n
 		}
 	}
@@ -136,12 +137,12 @@ var searchTitle = regexp.MustCompile(`^Search for '(.*)' in (.*)$`)
 // input holds the members of the inputs of tools that events repeat.
 type input struct {
 	Command    jsontext.Value `json:"command"`
-	Path       str            `json:"path"`
-	FilePath   str            `json:"file_path"`
-	Written    str            `json:"filePath"` // by opencode
-	Pattern    str            `json:"pattern"`
-	Query      str            `json:"query"`
-	URL        str            `json:"url"`
+	Path       lenient.Str    `json:"path"`
+	FilePath   lenient.Str    `json:"file_path"`
+	Written    lenient.Str    `json:"filePath"` // by opencode
+	Pattern    lenient.Str    `json:"pattern"`
+	Query      lenient.Str    `json:"query"`
+	URL        lenient.Str    `json:"url"`
 	Background jsontext.Value `json:"run_in_background"` // by claude-agent-acp
 }
 
@@ -156,7 +157,7 @@ func (c *toolCall) toolName() string {
 	if w := c.webAction(); w != nil {
 		return w.toolName()
 	}
-	if in := decode[mcpInput](c.input); c.mcp && in.Server != "" {
+	if in := lenient.Decode[mcpInput](c.input); c.mcp && in.Server != "" {
 		return "mcp__" + string(in.Server) + "__" + string(in.Tool)
 	}
 	return cmp.Or(c.name, toolNames[c.kind], c.title, "tool")
@@ -164,8 +165,8 @@ func (c *toolCall) toolName() string {
 
 // mcpInput is the input of a call that names a tool of an MCP server.
 type mcpInput struct {
-	Server    str            `json:"server"`
-	Tool      str            `json:"tool"`
+	Server    lenient.Str    `json:"server"`
+	Tool      lenient.Str    `json:"tool"`
 	Arguments jsontext.Value `json:"arguments"`
 }
 
@@ -184,8 +185,8 @@ func (t *translator) emitProgress(u *update) {
 	if sc == nil || len(u.Meta) == 0 {
 		return
 	}
-	m := decode[meta](u.Meta)
-	r := decode[struct {
+	m := lenient.Decode[meta](u.Meta)
+	r := lenient.Decode[struct {
 		Elapsed float64 `json:"elapsedTimeSeconds"`
 	}](m.ClaudeCode.Response)
 	id, _, _ := strings.Cut(string(u.ToolCallID), heartbeat)
@@ -206,10 +207,10 @@ func (t *translator) startTool(sc *ledger.Scope, c *toolCall) {
 
 // start returns the event for the start of a call.
 func (c *toolCall) start() event.ToolStart {
-	in := decode[input](c.input)
+	in := lenient.Decode[input](c.input)
 	d := event.ToolStart{ToolUseID: c.id, Tool: c.toolName(), Input: inputOf(c.input)}
 	if c.mcp {
-		d.Input = inputOf(decode[mcpInput](c.input).Arguments)
+		d.Input = inputOf(lenient.Decode[mcpInput](c.input).Arguments)
 		return d
 	}
 	if w := c.webAction(); w != nil {
@@ -220,7 +221,7 @@ func (c *toolCall) start() event.ToolStart {
 		return d
 	}
 	if isEmpty(c.input) && len(c.diffs) > 0 {
-		d.Input = encode(struct {
+		d.Input = lenient.Encode(struct {
 			Content jsontext.Value `json:"content"`
 		}{c.content}) // codex-acp shows what an edit changes there alone
 	}
@@ -251,12 +252,12 @@ func (c *toolCall) start() event.ToolStart {
 
 // command returns the command of a call, which some agents send as a list of words.
 func (c *toolCall) command() string {
-	in := decode[input](c.input)
+	in := lenient.Decode[input](c.input)
 	if in.Command.Kind() == '"' {
-		return string(decode[str](in.Command))
+		return string(lenient.Decode[lenient.Str](in.Command))
 	}
 	var words []string
-	for _, w := range decode[[]str](in.Command) {
+	for _, w := range lenient.Decode[[]lenient.Str](in.Command) {
 		words = append(words, string(w))
 	}
 	return strings.Join(words, " ")
@@ -273,7 +274,7 @@ func inputOf(v jsontext.Value) event.Raw {
 // emitOutput emits what is new in the output of a running call. Content replaces the content
 // before it, so only what goes beyond it is new; the data of a terminal is appended.
 func (t *translator) emitOutput(sc *ledger.Scope, c *toolCall, u *update, ends bool) {
-	m := decode[meta](u.Meta)
+	m := lenient.Decode[meta](u.Meta)
 	if data := string(m.Output.Data); data != "" {
 		c.output += data
 		if !ends {
@@ -346,13 +347,13 @@ func (c *toolCall) result(p jsontext.Value) string {
 	}
 	raw := c.rawOutput
 	if raw.Kind() == '"' {
-		return string(decode[str](raw))
+		return string(lenient.Decode[lenient.Str](raw))
 	}
-	out := decode[struct {
-		Formatted  str `json:"formatted_output"`
-		Aggregated str `json:"aggregated_output"`
-		Output     str `json:"output"`
-		Stdout     str `json:"stdout"`
+	out := lenient.Decode[struct {
+		Formatted  lenient.Str `json:"formatted_output"`
+		Aggregated lenient.Str `json:"aggregated_output"`
+		Output     lenient.Str `json:"output"`
+		Stdout     lenient.Str `json:"stdout"`
 	}](raw)
 	if c.mcp {
 		return c.mcpResult()
@@ -363,7 +364,7 @@ func (c *toolCall) result(p jsontext.Value) string {
 	if raw.Kind() == '[' { // of claude-agent-acp, whose content describes it
 		return textsOf(raw)
 	}
-	u := decode[update](decode[params](p).Update)
+	u := lenient.Decode[update](lenient.Decode[params](p).Update)
 	return textsOf(u.Content)
 }
 
@@ -373,11 +374,11 @@ type mcpReturned struct {
 		Content jsontext.Value `json:"content"`
 	} `json:"result"`
 	Error struct {
-		Message str `json:"message"`
+		Message lenient.Str `json:"message"`
 	} `json:"error"`
 }
 
-func (c *toolCall) mcpReturned() mcpReturned { return decode[mcpReturned](c.rawOutput) }
+func (c *toolCall) mcpReturned() mcpReturned { return lenient.Decode[mcpReturned](c.rawOutput) }
 
 // mcpResult returns the texts of the result of a tool of an MCP server, or its error.
 func (c *toolCall) mcpResult() string {

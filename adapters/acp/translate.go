@@ -3,7 +3,6 @@ package acp
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -12,9 +11,11 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
-// translator converts the agent's lines to events. The live adapter and the Normalizer
+// translator converts the agent's lines to events. The live adapter and transcripts
 // share it. live is nil in a transcript.
 type translator struct {
 	l    *ledger.Ledger
@@ -36,7 +37,7 @@ type translator struct {
 	block     string // the key of the block that is streamed; "" if none is
 	blockOf   string // its kind and message
 	calls     []*toolCall
-	asked     []*question
+	questions session.Questions[*question]
 	context   event.Context
 	cost      *float64
 	endedCall map[string]bool // tool calls of turns that have ended
@@ -52,17 +53,13 @@ func (t *translator) handleLine(b []byte) {
 	}
 	t.m = line{}
 	m := &t.m
-	if err := json.Unmarshal(b, m, lenient); err != nil {
-		if jsontext.Value(b).IsValid(lenient) {
-			t.noticeUnknown("a message", b)
-			return
-		}
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+	if err := json.Unmarshal(b, m, lenient.Options); err != nil {
+		t.l.Unreadable(b)
 		return
 	}
 	switch {
 	case m.Method == "" && m.ID == nil:
-		t.noticeUnknown("a message", b)
+		t.l.Unknown("a message", b)
 	case m.Method == "":
 		t.handleReply(b)
 	case m.ID != nil:
@@ -70,17 +67,8 @@ func (t *translator) handleLine(b []byte) {
 	case m.Method == "session/update":
 		t.handleUpdate(b)
 	case !isIgnored(kindMethod, string(m.Method)):
-		t.noticeUnknown(string(m.Method), b)
+		t.l.Unknown(string(m.Method), b)
 	}
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
-// noticeUnknown emits an unknown message as a notice.
-func (t *translator) noticeUnknown(what string, b []byte) {
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
 }
 
 // handleReply handles a reply. A transcript has no requests: there, the members of a result
@@ -92,21 +80,21 @@ func (t *translator) handleReply(b []byte) {
 	}
 	m := &t.m
 	if len(m.Error) > 0 {
-		if e := decode[rpcError](m.Error); (t.l.Turn() != nil || t.isFailedPrompt(e)) && (e.Code == codeInternal || e.Code == codeAuthRequired) {
-			t.promptEnded(nil, refusedError{"session/prompt", e})
+		if e := lenient.Decode[rpcError](m.Error); (t.l.Turn() != nil || t.isFailedPrompt(e)) && (e.Code == codeInternal || e.Code == codeAuthRequired) {
+			t.promptEnded(nil, e)
 		}
 		return
 	}
-	members := decode[map[string]jsontext.Value](m.Result)
+	members := lenient.Decode[map[string]jsontext.Value](m.Result)
 	switch {
 	case members["protocolVersion"] != nil:
 		t.opened, t.initialized = false, true
-		info := decode[initResult](m.Result)
+		info := lenient.Decode[initResult](m.Result)
 		t.version = info.version()
 	case members["stopReason"] != nil:
 		t.promptEnded(m.Result, nil)
 	case !t.opened && (members["sessionId"] != nil || members["modes"] != nil || members["configOptions"] != nil):
-		r := decode[openResult](m.Result)
+		r := lenient.Decode[openResult](m.Result)
 		t.sessionOpened(cmp.Or(string(r.SessionID), t.session), r)
 	}
 }
@@ -122,20 +110,20 @@ func (t *translator) announce() {
 
 // handleUpdate handles session/update.
 func (t *translator) handleUpdate(b []byte) {
-	p := decode[params](t.m.Params)
-	u := decode[update](p.Update)
+	p := lenient.Decode[params](t.m.Params)
+	u := lenient.Decode[update](p.Update)
 	if t.live == nil && !t.opened && !t.initialized {
 		t.sessionOpened(string(p.SessionID), openResult{}) // the transcript begins later
 	}
 	if !t.opened {
 		t.session = cmp.Or(t.session, string(p.SessionID))
 		if !isKnownUpdate(string(u.Kind)) {
-			t.noticeUnknown(cmp.Or(string(u.Kind), "an update"), b)
+			t.l.Unknown(cmp.Or(string(u.Kind), "an update"), b)
 		}
 		return // what an agent replays before the session is open
 	}
 	if p.SessionID != "" && string(p.SessionID) != t.session {
-		t.notice(event.LevelInfo, event.NoticeUnknownMessage, "an update of another session was ignored", b)
+		t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "an update of another session was ignored", b)
 		return
 	}
 	switch u.Kind {
@@ -160,7 +148,7 @@ func (t *translator) handleUpdate(b []byte) {
 		}
 	default:
 		if !isIgnored(kindUpdate, string(u.Kind)) {
-			t.noticeUnknown(cmp.Or(string(u.Kind), "an update"), b)
+			t.l.Unknown(cmp.Or(string(u.Kind), "an update"), b)
 		}
 	}
 }
@@ -176,7 +164,7 @@ func (t *translator) scope(what string, b []byte) *ledger.Scope {
 		t.announce()
 		return t.beginTurn(event.TurnStart{Cause: event.CauseUser})
 	}
-	t.notice(event.LevelInfo, event.NoticeLate, what+" came when no turn ran", b)
+	t.l.Notice(event.LevelInfo, event.NoticeLate, what+" came when no turn ran", b)
 	return nil
 }
 
@@ -189,9 +177,9 @@ func (t *translator) beginTurn(d event.TurnStart) *ledger.Scope {
 // addChunk handles a piece of text or of reasoning. Agents that send no message id send the
 // pieces of a message one after the other.
 func (t *translator) addChunk(u *update, b []byte) {
-	c := decode[content](u.Content)
+	c := lenient.Decode[content](u.Content)
 	if c.Type != "text" {
-		t.noticeUnknown("a message with content of type "+strconv.Quote(string(c.Type)), b)
+		t.l.Unknown("a message with content of type "+strconv.Quote(string(c.Type)), b)
 		return
 	}
 	if c.Text == "" {
@@ -212,7 +200,7 @@ func (t *translator) addChunk(u *update, b []byte) {
 		if t.saysCompaction(sc, string(c.Text)) {
 			return
 		}
-		t.notice(event.LevelWarning, event.NoticeWarning, string(c.Text), nil)
+		t.l.Notice(event.LevelWarning, event.NoticeWarning, string(c.Text), nil)
 		return
 	}
 	if of := string(u.Kind) + " " + string(u.MessageID); t.block == "" || t.blockOf != of {
@@ -265,9 +253,9 @@ func (t *translator) emitPlan(u *update, b []byte) {
 		return
 	}
 	d := event.Plan{Steps: []event.PlanStep{}}
-	for _, e := range decode[[]struct {
-		Content str `json:"content"`
-		Status  str `json:"status"`
+	for _, e := range lenient.Decode[[]struct {
+		Content lenient.Str `json:"content"`
+		Status  lenient.Str `json:"status"`
 	}](u.Entries) {
 		step := event.PlanStep{Text: string(e.Content), Status: event.StepPending}
 		switch e.Status {
@@ -290,7 +278,7 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 	if sc == nil {
 		return
 	}
-	r := decode[promptResult](v)
+	r := lenient.Decode[promptResult](v)
 	switch {
 	case err != nil || r.StopReason == "cancelled":
 		t.endBlock(sc, event.BlockInterrupted)
@@ -300,14 +288,14 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 		t.endBlock(sc, event.BlockComplete)
 	}
 	t.forgetCalls()
-	for len(t.asked) > 0 {
-		q := t.asked[0]
-		t.drop(q)
+	for len(t.questions) > 0 {
+		q := t.questions[0]
+		t.questions.Drop(q)
 		t.markEnded(q.asker)
 		if t.live != nil {
 			t.live.answerRequest(q.rpc, q.cancelled())
 		}
-		t.l.Resolve(q.id, event.DecisionCancel, event.ByWithdrawn, nil)
+		t.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
 	}
 	t.emitUsage(r)
 	switch {

@@ -4,23 +4,24 @@ import (
 	"cmp"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // webAction is the input of a search that the model's API makes itself, as codex-acp shows
 // it. What it does is known at its end.
 type webAction struct {
-	Type   str `json:"type"`
-	Query  str `json:"query"`
+	Type   lenient.Str `json:"type"`
+	Query  lenient.Str `json:"query"`
 	Action struct {
-		Type    str `json:"type"`
-		URL     str `json:"url"`
-		Pattern str `json:"pattern"`
+		Type    lenient.Str `json:"type"`
+		URL     lenient.Str `json:"url"`
+		Pattern lenient.Str `json:"pattern"`
 	} `json:"action"`
 }
 
 // webAction returns what the call does on the web, or nil if it is another call.
 func (c *toolCall) webAction() *webAction {
-	w := decode[webAction](c.input)
+	w := lenient.Decode[webAction](c.input)
 	if w.Type != "webSearch" {
 		return nil
 	}
@@ -44,11 +45,11 @@ func (w *webAction) toolName() string {
 // input returns the input of the call in events.
 func (w *webAction) input() event.Raw {
 	if !w.fetches() {
-		return encode(struct {
+		return lenient.Encode(struct {
 			Query string `json:"query"`
 		}{string(w.Query)})
 	}
-	return encode(struct {
+	return lenient.Encode(struct {
 		URL     string `json:"url"`
 		Pattern string `json:"pattern,omitempty"`
 	}{cmp.Or(string(w.Action.URL), string(w.Query)), string(w.Action.Pattern)})

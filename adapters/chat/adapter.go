@@ -3,11 +3,10 @@ package chat
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -41,10 +40,10 @@ func (Adapter) Capabilities() adapters.Capabilities {
 
 // Open implements adapters.Adapter.
 func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
-	o.Mode = cmp.Or(o.Mode, adapters.ModeNever)
+	o.SessionID, o.Mode = cmp.Or(o.SessionID, rand.Text()), cmp.Or(o.Mode, adapters.ModeNever)
 	o.Model = cmp.Or(o.Model, proc.Getenv(o.Env, "OPENAI_MODEL"))
 	if err := checkOptions(o); err != nil {
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+		return nil, session.InvalidOptions(err)
 	}
 	argv := slices.Clone(o.Command)
 	if program := proc.Getenv(o.Env, "CHAT_RELAY"); len(argv) == 0 && program != "" {
@@ -53,7 +52,7 @@ func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session
 	if o.Launch == nil && len(argv) == 0 {
 		relay, err := a.relay(o)
 		if err != nil {
-			return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+			return nil, session.InvalidOptions(err)
 		}
 		o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return relay.Start(), nil })
 	}
@@ -62,11 +61,7 @@ func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session
 	}
 	c := proc.Command{Argv: append(argv, o.Args...), Dir: o.Dir, Env: o.Env}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName}
-	var live *client
-	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
-		live = newClient(h, o)
-		return live
-	})
+	s, live, err := session.Open(ctx, o, c, hint, func(h session.Host) *client { return newClient(h, o) })
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +93,5 @@ func checkOptions(o adapters.Options) error {
 	if err := checkMCP(o.MCP); err != nil {
 		return err
 	}
-	return checkMode(o.Mode)
-}
-
-func checkMode(mode string) error {
-	if _, ok := modes[mode]; !ok {
-		return fmt.Errorf("mode: %q: %w: want one of %s", mode, adapters.ErrUnsupported, strings.Join(slices.Sorted(maps.Keys(modes)), ", "))
-	}
-	return nil
+	return session.CheckMode(o.Mode, modes)
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // chunk is an event of a stream, or the whole body of a reply that is not streamed.
 type chunk struct {
-	ID      str            `json:"id"`
-	Object  str            `json:"object"`
+	ID      lenient.Str    `json:"id"`
+	Object  lenient.Str    `json:"object"`
 	Choices []choice       `json:"choices"` // nil if the event has none
 	Usage   reported       `json:"usage"`
 	Error   jsontext.Value `json:"error"`
@@ -28,11 +29,11 @@ type chunk struct {
 func (c *chunk) whole() bool { return c.Object == "chat.completion" }
 
 type choice struct {
-	Index        num            `json:"index"`
+	Index        lenient.Num    `json:"index"`
 	Delta        delta          `json:"delta"`
 	Message      *delta         `json:"message"` // in place of the delta, or after it
 	Text         content        `json:"text"`    // of servers of the older API of completions
-	FinishReason str            `json:"finish_reason"`
+	FinishReason lenient.Str    `json:"finish_reason"`
 	Usage        reported       `json:"usage"` // of Moonshot
 	Error        jsontext.Value `json:"error"`
 }
@@ -102,7 +103,7 @@ func (d *delta) unreadParts() (out []string) {
 // hasOther reports whether a member that this adapter does not know has a value.
 func (d *delta) hasOther() bool {
 	var members map[string]jsontext.Value
-	_ = json.Unmarshal(d.Other, &members, lenient) // without members it has none
+	_ = json.Unmarshal(d.Other, &members, lenient.Options) // without members it has none
 	for _, v := range members {
 		if hasValue(v) {
 			return true
@@ -178,7 +179,7 @@ func (c *content) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 // partMembers are the members in which servers put the text of a part.
 type partMembers struct {
-	Type      str            `json:"type"`
+	Type      lenient.Str    `json:"type"`
 	Text      jsontext.Value `json:"text"`
 	Thinking  jsontext.Value `json:"thinking"`
 	Reasoning jsontext.Value `json:"reasoning"`
@@ -199,14 +200,14 @@ func (c *content) addParts(v jsontext.Value, thinking bool) {
 		return
 	case '[':
 		var list []jsontext.Value
-		_ = json.Unmarshal(v, &list, lenient) // the decoder has checked the list
+		_ = json.Unmarshal(v, &list, lenient.Options) // the decoder has checked the list
 		for _, x := range list {
 			c.addParts(x, thinking)
 		}
 		return
 	case '{':
 		var m partMembers
-		_ = json.Unmarshal(v, &m, lenient) // each member takes any value
+		_ = json.Unmarshal(v, &m, lenient.Options) // each member takes any value
 		switch m.Type {
 		case "reasoning.encrypted", "redacted_thinking":
 			return // only the server can read it
@@ -245,11 +246,11 @@ func (p *pieces) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	case 'n':
 		return nil
 	case '[':
-		_ = json.Unmarshal(v, &list, lenient) // the decoder has checked the list
+		_ = json.Unmarshal(v, &list, lenient.Options) // the decoder has checked the list
 	}
 	for _, x := range list {
 		var one piece
-		if x.Kind() != '{' || json.Unmarshal(x, &one, lenient) != nil {
+		if x.Kind() != '{' || json.Unmarshal(x, &one, lenient.Options) != nil {
 			p.unread = true
 			continue
 		}
@@ -261,7 +262,7 @@ func (p *pieces) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // piece is a piece of a call of a tool, or the whole call.
 type piece struct {
 	Index    position       `json:"index"`
-	ID       str            `json:"id"`
+	ID       lenient.Str    `json:"id"`
 	Function calledPiece    `json:"function"`
 	Extra    jsontext.Value `json:"extra_content"`
 	calledPiece
@@ -269,8 +270,8 @@ type piece struct {
 
 // calledPiece is what a piece adds to the name and the arguments.
 type calledPiece struct {
-	Name      str       `json:"name"`
-	Arguments arguments `json:"arguments"`
+	Name      lenient.Str `json:"name"`
+	Arguments arguments   `json:"arguments"`
 }
 
 // function returns the members of the function, which some servers do not nest.
@@ -289,7 +290,7 @@ type position struct {
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (p *position) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	var s str
+	var s lenient.Str
 	if err := s.UnmarshalJSONFrom(d); err != nil {
 		return err
 	}
@@ -316,36 +317,6 @@ func (a *arguments) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// str is a string. A number reads as its digits, and a value of any other kind as "".
-type str string
-
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (s *str) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	*s = ""
-	if d.PeekKind() == '"' {
-		return json.UnmarshalDecode(d, (*string)(s))
-	}
-	v, err := d.ReadValue()
-	if err == nil && v.Kind() == '0' {
-		*s = str(v)
-	}
-	return err
-}
-
-// num is a count. A value of any other kind than a number reads as 0.
-type num int64
-
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (n *num) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	v, err := d.ReadValue()
-	if err != nil {
-		return err
-	}
-	f, _ := strconv.ParseFloat(string(v), 64) // 0 if it is no number
-	*n = num(f)
-	return nil
-}
-
 // ignored is a member that is not read.
 type ignored struct{}
 
@@ -363,7 +334,7 @@ func (r *reported) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		return err
 	}
 	var u usage
-	if json.Unmarshal(v, &u, lenient) == nil {
+	if json.Unmarshal(v, &u, lenient.Options) == nil {
 		r.usage = &u
 	}
 	return nil
@@ -371,14 +342,14 @@ func (r *reported) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 // usage counts the tokens of a reply.
 type usage struct {
-	PromptTokens        num `json:"prompt_tokens"`
-	CompletionTokens    num `json:"completion_tokens"`
-	TotalTokens         num `json:"total_tokens"`
+	PromptTokens        lenient.Num `json:"prompt_tokens"`
+	CompletionTokens    lenient.Num `json:"completion_tokens"`
+	TotalTokens         lenient.Num `json:"total_tokens"`
 	PromptTokensDetails struct {
-		CachedTokens num `json:"cached_tokens"`
+		CachedTokens lenient.Num `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionTokensDetails struct {
-		ReasoningTokens num `json:"reasoning_tokens"`
+		ReasoningTokens lenient.Num `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
 }
 

@@ -21,18 +21,12 @@ type client struct {
 	tools       []clientTool
 	requests    requests
 	history     []entry
-	queue       []message
+	queue       session.Waiting[[]part]
 	calls       []*call // of the last reply, until all have a result
 	rounds      int     // requests of the turn whose calls have results
 	cancelRetry func()  // while the next attempt waits
 	cancelNext  func()  // while the next message waits after a stop
 	ended       bool    // the session ends: nothing more is sent
-}
-
-// message is a message of the user that waits for the end of a turn.
-type message struct {
-	adapters.Message
-	content []part
 }
 
 func newClient(h session.Host, o adapters.Options) *client {
@@ -83,9 +77,13 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 		reply(fmt.Errorf("send: %w", err))
 		return
 	}
-	c.queue = append(c.queue, message{m, content})
+	if err := c.queue.Check(); err != nil {
+		reply(err)
+		return
+	}
+	c.queue.Add(m, content)
 	if c.t.l.Turn() != nil || c.cancelNext != nil {
-		c.emitQueue()
+		c.queue.Emit(c.t.l)
 	}
 	reply(nil)
 	c.takeMessage()
@@ -93,29 +91,20 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 
 // takeMessage starts the turn of the next message if no turn runs.
 func (c *client) takeMessage() {
-	if c.t.l.Turn() != nil || c.cancelNext != nil || len(c.queue) == 0 || c.ended {
+	if c.t.l.Turn() != nil || c.cancelNext != nil || c.queue.Len() == 0 || c.ended {
 		return
 	}
-	m := c.queue[0]
-	c.queue = c.queue[1:]
-	c.emitQueue()
+	m := c.queue.Next()
+	c.queue.Emit(c.t.l)
 	c.rounds = 0
 	c.t.startTurn([]string{m.ID})
 	c.t.l.Turn().Emit(event.UserMessage{MessageID: m.ID, Text: m.Text, Attachments: m.Attachments, Via: event.ViaTurn})
-	if len(m.content) == 1 && len(m.Attachments) == 0 {
+	if len(m.Content) == 1 && len(m.Attachments) == 0 {
 		c.history = append(c.history, entry{Role: "user", Content: m.Text})
 	} else {
-		c.history = append(c.history, entry{Role: "user", Content: m.content})
+		c.history = append(c.history, entry{Role: "user", Content: m.Content})
 	}
 	c.post()
-}
-
-func (c *client) emitQueue() {
-	var ids []string
-	for _, m := range c.queue {
-		ids = append(ids, m.ID)
-	}
-	c.t.l.Queue(ids)
 }
 
 // Steer implements session.Protocol. The model takes nothing into a reply.
@@ -146,7 +135,7 @@ func (c *client) stopTurn() {
 	}
 	c.interruptCalls()
 	c.t.endTurn(event.Done{Stopped: true})
-	if len(c.queue) > 0 {
+	if c.queue.Len() > 0 {
 		c.cancelNext = c.host.After(stopPause, func() {
 			c.cancelNext = nil
 			c.takeMessage()

@@ -218,7 +218,7 @@ func TestDialectsInTranscripts(t *testing.T) {
 }
 
 func normalize(lines ...string) (out []event.Event) {
-	n := chat.NewNormalizer("s1", func(e event.Event) { out = append(out, e) })
+	n := chat.New().Transcribe("s1", func(e event.Event) { out = append(out, e) })
 	for _, l := range lines {
 		n.Line(time.Unix(0, 0), []byte(l))
 	}
@@ -236,7 +236,9 @@ func TestStreamWithAnotherContentType(t *testing.T) {
 	t.Cleanup(srv.Close)
 	s := open(t, &model{Server: srv}, adapters.Options{})
 	g.Expect(s.Send(t.Context(), adapters.Message{ID: "m1", Text: "Speak."})).To(Succeed())
-	g.Expect(outcomeOf(readUntil(t, s, event.TypeDone))).To(Equal(outcome{text: "Plain."}))
+	events := readUntil(t, s, event.TypeDone)
+	g.Expect(outcomeOf(events)).To(Equal(outcome{text: "Plain."}))
+	g.Expect(events[0].SessionID).NotTo(BeEmpty(), "the adapter makes an id")
 }
 
 // A client of a live server gets of each dialect what a transcript gives, with the dialect as

@@ -1,16 +1,13 @@
 package chat
 
 import (
-	"encoding/base64"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/attachment"
 )
 
 // body returns the request that brings the whole history.
@@ -38,33 +35,20 @@ func contentOf(m adapters.Message) (out []part, err error) {
 	for i, a := range m.Attachments {
 		url := a.URL
 		switch {
-		case a.Kind != "image" && !strings.HasPrefix(a.MIME, "image/"):
+		case !attachment.IsPicture(a):
 			return nil, fmt.Errorf("attachments[%d]: not a picture: %w", i, adapters.ErrUnsupported)
 		case a.Path != "":
-			b, err := os.ReadFile(a.Path)
+			mime, data, err := attachment.Data(a)
 			if err != nil {
 				return nil, fmt.Errorf("attachments[%d]: %w", i, err)
 			}
-			url = "data:" + mediaType(a) + ";base64," + base64.StdEncoding.EncodeToString(b)
+			url = "data:" + mime + ";base64," + data
 		case url == "":
 			return nil, fmt.Errorf("attachments[%d]: needs a path or a URL: %w", i, adapters.ErrUnsupported)
 		}
 		out = append(out, part{Type: "image_url", ImageURL: &imageURL{url}})
 	}
 	return out, nil
-}
-
-func mediaType(a event.Attachment) string {
-	if a.MIME != "" {
-		return a.MIME
-	}
-	switch ext := strings.ToLower(a.Path[strings.LastIndexByte(a.Path, '.')+1:]); ext {
-	case "jpg", "jpeg":
-		return "image/jpeg"
-	case "gif", "webp":
-		return "image/" + ext
-	}
-	return "image/png"
 }
 
 // appendReply adds a reply of the model to the history, with its calls. The reasoning goes

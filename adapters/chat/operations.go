@@ -37,7 +37,7 @@ func (c *client) SetModel(model string, reply func(error)) {
 
 // SetMode implements session.Setter. An open question stays open.
 func (c *client) SetMode(mode string, reply func(error)) {
-	if err := checkMode(mode); err != nil {
+	if err := session.CheckMode(mode, modes); err != nil {
 		reply(fmt.Errorf("set %w", err))
 		return
 	}
@@ -51,8 +51,8 @@ func (c *client) SetMode(mode string, reply func(error)) {
 // StopAll implements adapters.AllStopper. It takes messages back also between two turns.
 func (s liveSession) StopAll(ctx context.Context) error {
 	err := s.Do(ctx, func(reply func(error)) {
-		s.c.queue = nil
-		s.c.emitQueue()
+		s.c.queue.Clear()
+		s.c.queue.Emit(s.c.t.l)
 		s.c.stopWaiting()
 		reply(nil)
 	})
@@ -65,14 +65,11 @@ func (s liveSession) StopAll(ctx context.Context) error {
 // Withdraw implements adapters.Withdrawer.
 func (s liveSession) Withdraw(ctx context.Context, messageID string) error {
 	return s.Do(ctx, func(reply func(error)) {
-		i := slices.IndexFunc(s.c.queue, func(m message) bool { return m.ID == messageID })
-		if i < 0 {
-			reply(fmt.Errorf("withdraw: %w: %q", adapters.ErrUnknownID, messageID))
-			return
+		err := s.c.queue.Withdraw(messageID)
+		if err == nil {
+			s.c.queue.Emit(s.c.t.l)
 		}
-		s.c.queue = slices.Delete(s.c.queue, i, i+1)
-		s.c.emitQueue()
-		reply(nil)
+		reply(err)
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // requests sends requests to the server, and knows which replies are not complete.
@@ -19,13 +21,7 @@ type requests struct {
 	ping  int64 // the id of the ping that has no answer; 0 if there is none
 }
 
-func (r *requests) send(l requestLine) {
-	b, err := json.Marshal(l, lenient)
-	if err != nil {
-		panic(fmt.Sprintf("chat: encode a request: %v", err)) // each member can be encoded
-	}
-	r.write(b)
-}
+func (r *requests) send(l requestLine) { r.write(lenient.Encode(l)) }
 
 // post asks for a completion.
 func (r *requests) post(b *body) {
@@ -56,18 +52,18 @@ func (c *client) Line(b []byte) {
 		return
 	}
 	c.t.line = b
-	if !jsontext.Value(b).IsValid(lenient) {
+	if !jsontext.Value(b).IsValid(lenient.Options) {
 		c.t.noticeBadLine(b)
 		return
 	}
 	r := &c.requests
 	var l replyLine
-	err := json.Unmarshal(b, &l, lenient)
+	err := json.Unmarshal(b, &l, lenient.Options)
 	if err != nil {
 		var head struct {
 			ID int64 `json:"id"`
 		}
-		_ = json.Unmarshal(b, &head, lenient) // a line without an id concerns no request
+		_ = json.Unmarshal(b, &head, lenient.Options) // a line without an id concerns no request
 		l = replyLine{ID: head.ID}
 	}
 	switch {

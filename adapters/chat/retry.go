@@ -15,6 +15,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/apierror"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // failure is a request that failed.
@@ -27,9 +28,9 @@ type failure struct {
 
 // apiError is an error of the API, in a reply or in a stream.
 type apiError struct {
-	Message str `json:"message"`
-	Type    str `json:"type"`
-	Code    str `json:"code"` // a word, or a status
+	Message lenient.Str `json:"message"`
+	Type    lenient.Str `json:"type"`
+	Code    lenient.Str `json:"code"` // a word, or a status
 }
 
 // errorOf reads an error of the API: an object, a list of one, or the words alone.
@@ -37,18 +38,18 @@ func errorOf(v jsontext.Value) apiError {
 	var e struct {
 		apiError
 		Error  jsontext.Value `json:"error"` // it is nested once more
-		Detail str            `json:"detail"`
+		Detail lenient.Str    `json:"detail"`
 	}
 	switch v.Kind() {
 	case '[':
 		var list []jsontext.Value
-		if _ = json.Unmarshal(v, &list, lenient); len(list) > 0 {
+		if _ = json.Unmarshal(v, &list, lenient.Options); len(list) > 0 {
 			return errorOf(list[0])
 		}
 	case '"':
-		_ = json.Unmarshal(v, &e.Message, lenient) // the decoder has checked the string
+		_ = json.Unmarshal(v, &e.Message, lenient.Options) // the decoder has checked the string
 	case '{':
-		_ = json.Unmarshal(v, &e, lenient) // an error of another form has no words
+		_ = json.Unmarshal(v, &e, lenient.Options) // an error of another form has no words
 		if hasValue(e.Error) {
 			return errorOf(e.Error)
 		}
@@ -86,7 +87,7 @@ func connectionFailed(err error) *failure {
 func statusFailure(l *replyLine) *failure {
 	e := errorOf(l.Body)
 	if l.Text != nil {
-		e.Message = str(fmt.Sprintf("%.200s", strings.TrimSpace(*l.Text)))
+		e.Message = lenient.Str(fmt.Sprintf("%.200s", strings.TrimSpace(*l.Text)))
 	}
 	f := fromAPI(e, l.Status)
 	f.after = retryAfter(l)
@@ -98,7 +99,7 @@ func streamFailure(v jsontext.Value) *failure {
 	e := errorOf(v)
 	status, _ := strconv.Atoi(string(e.Code))
 	if e.Message == "" && status == 0 {
-		e.Message = str(fmt.Sprintf("the model's server reported an error: %.200s", v))
+		e.Message = lenient.Str(fmt.Sprintf("the model's server reported an error: %.200s", v))
 	}
 	f := fromAPI(e, status)
 	f.retryable = f.retryable || status == 0 && !isPermanent(e)
@@ -183,6 +184,6 @@ func (t *translator) failTurn(f *failure) {
 func (t *translator) retry(f *failure) {
 	t.attempts++
 	t.endBlocks(event.BlockRetracted)
-	t.notice(event.LevelWarning, event.NoticeRetry, f.message, nil)
+	t.l.Notice(event.LevelWarning, event.NoticeRetry, f.message, nil)
 	t.reply, t.failed = reply{}, nil
 }

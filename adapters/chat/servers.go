@@ -18,6 +18,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -209,7 +210,7 @@ func (c *connection) open(ctx context.Context, server string) (*mcp.ClientSessio
 
 // toolOf returns a tool of a server as one of the client.
 func toolOf(session *mcp.ClientSession, server string, t *mcp.Tool) (adapters.Tool, error) {
-	schema, err := json.Marshal(t.InputSchema, lenient, json.Deterministic(true))
+	schema, err := json.Marshal(t.InputSchema, lenient.Options, json.Deterministic(true))
 	if err != nil {
 		return adapters.Tool{}, fmt.Errorf("tool %s: its schema: %w", t.Name, err)
 	}
@@ -247,7 +248,7 @@ func answerOf(r *mcp.CallToolResult) adapters.ToolAnswer {
 		}
 	}
 	if len(a.Content) == 0 && r.StructuredContent != nil {
-		b, err := json.Marshal(r.StructuredContent, lenient, json.Deterministic(true))
+		b, err := json.Marshal(r.StructuredContent, lenient.Options, json.Deterministic(true))
 		if err == nil {
 			a.Content = []adapters.ToolContent{{Text: string(b)}}
 		}
@@ -260,7 +261,7 @@ func (c *client) serversStarted(servers []startedServer) {
 	c.ready()
 	for _, s := range servers {
 		if s.err != nil {
-			c.t.notice(event.LevelWarning, event.NoticeWarning, fmt.Sprintf("an MCP server failed to start: %s: %v", s.name, s.err), nil)
+			c.t.l.Notice(event.LevelWarning, event.NoticeWarning, fmt.Sprintf("an MCP server failed to start: %s: %v", s.name, s.err), nil)
 			continue
 		}
 		c.addServerTools(s.tools)

@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // call is a call of a tool by the model.
@@ -111,7 +112,7 @@ func (k *call) mayHaveIndex(d *piece) bool {
 
 // complete reports whether the arguments are complete: nothing can follow.
 func (k *call) complete() bool {
-	return strings.HasPrefix(strings.TrimSpace(k.arguments), "{") && jsontext.Value(k.arguments).IsValid(lenient)
+	return strings.HasPrefix(strings.TrimSpace(k.arguments), "{") && jsontext.Value(k.arguments).IsValid(lenient.Options)
 }
 
 // endsBefore reports whether a piece with a name or an id begins another call, because the
@@ -148,7 +149,7 @@ func (k *call) input() event.Raw {
 	switch v := jsontext.Value(k.arguments); {
 	case k.arguments == "":
 		return event.Raw("{}")
-	case v.IsValid(lenient):
+	case v.IsValid(lenient.Options):
 		return v
 	}
 	b, _ := jsontext.AppendQuote(nil, k.arguments) // the error only reports replaced characters
@@ -163,7 +164,7 @@ func (c *client) runCalls(calls []*call) {
 		switch {
 		case k.tool == nil:
 			c.finishCall(k, "there is no tool "+k.name, event.ToolError)
-		case k.arguments != "" && !jsontext.Value(k.arguments).IsValid(lenient):
+		case k.arguments != "" && !jsontext.Value(k.arguments).IsValid(lenient.Options):
 			c.finishCall(k, "the arguments are not valid JSON", event.ToolError)
 		default:
 			c.runCall(k)

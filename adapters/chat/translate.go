@@ -14,9 +14,10 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
-// translator converts replies of the model to events. The live adapter and the Normalizer
+// translator converts replies of the model to events. The live adapter and transcripts
 // share it. live is nil in a transcript.
 type translator struct {
 	l     *ledger.Ledger
@@ -45,27 +46,23 @@ type reply struct {
 	calls      []*call
 	fresh      int // calls[fresh:] came with the current delta
 	last       event.Tokens
-	open       bool // the stream has begun and not ended
-	ended      bool // the server has sent [DONE], or a whole reply
-	choice     num  // the index of the choice that is read
-	choices    bool // a choice has come
-	others     bool // a notice about other choices was emitted
+	open       bool        // the stream has begun and not ended
+	ended      bool        // the server has sent [DONE], or a whole reply
+	choice     lenient.Num // the index of the choice that is read
+	choices    bool        // a choice has come
+	others     bool        // a notice about other choices was emitted
 }
 
 // blank reports whether the model has said nothing so far.
 func (r *reply) blank() bool { return r.text == "" && r.thoughts == "" && len(r.calls) == 0 }
 
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
 // noticeBadLine emits a line that concerns no request as a notice.
 func (t *translator) noticeBadLine(b []byte) {
-	if len(bytes.TrimSpace(b)) > 0 && !jsontext.Value(b).IsValid(lenient) {
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+	if len(bytes.TrimSpace(b)) > 0 && !jsontext.Value(b).IsValid(lenient.Options) {
+		t.l.Unreadable(b)
 		return
 	}
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, "a line belongs to no request, or is not known to this adapter", b)
+	t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "a line belongs to no request, or is not known to this adapter", b)
 }
 
 func (t *translator) startTurn(messages []string) {
@@ -114,7 +111,7 @@ func (t *translator) handleBody(l *replyLine) *failure {
 // did.
 func (t *translator) handleData(data jsontext.Value, name string) *failure {
 	var c chunk
-	if err := json.Unmarshal(data, &c, lenient); err != nil {
+	if err := json.Unmarshal(data, &c, lenient.Options); err != nil {
 		return connectionFailed(fmt.Errorf("an event of the stream cannot be read: %w", err))
 	}
 	switch {
@@ -144,7 +141,7 @@ func (t *translator) handleChunk(c *chunk) *failure {
 	}
 	switch {
 	case k == nil && u == nil && c.Choices == nil:
-		t.notice(event.LevelInfo, event.NoticeUnknownMessage, "an event of the stream is not known to this adapter", t.line)
+		t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "an event of the stream is not known to this adapter", t.line)
 	case k != nil:
 		return t.handleChoice(sc, c, k, u != nil)
 	}
@@ -164,7 +161,7 @@ func (t *translator) choiceOf(c *chunk) (found *choice) {
 			found = k
 		} else if !r.others {
 			r.others = true
-			t.notice(event.LevelInfo, event.NoticeUnknownMessage, "the reply has several choices, of which this adapter reads the first", t.line)
+			t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "the reply has several choices, of which this adapter reads the first", t.line)
 		}
 	}
 	return found
@@ -188,7 +185,7 @@ func (t *translator) handleChoice(sc *ledger.Scope, c *chunk, k *choice, hasUsag
 		return &failure{code: event.ErrorModel, message: "the model's server ended the reply with an error", retryable: true}
 	}
 	if !added && !hasUsage && k.FinishReason == "" && (k.Delta.hasOther() || k.Message != nil && k.Message.hasOther()) {
-		t.notice(event.LevelInfo, event.NoticeUnknownMessage, "a delta is not known to this adapter", t.line)
+		t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "a delta is not known to this adapter", t.line)
 	}
 	return nil
 }
@@ -267,7 +264,7 @@ func (t *translator) restOf(message, said string, whole bool) string {
 	case !whole:
 		return message
 	case message != "" && strings.TrimSpace(message) != strings.TrimSpace(said):
-		t.notice(event.LevelWarning, event.NoticeUnknownMessage, "the message at the end of the stream differs from its deltas", t.line)
+		t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage, "the message at the end of the stream differs from its deltas", t.line)
 	}
 	return ""
 }
@@ -277,11 +274,11 @@ func (t *translator) restOf(message, said string, whole bool) string {
 func (t *translator) noticeUnread(d *delta) bool {
 	unread := d.unreadParts()
 	for _, kind := range unread {
-		t.notice(event.LevelInfo, event.NoticeUnknownMessage, "a part of the reply ("+kind+") is not known to this adapter", t.line)
+		t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "a part of the reply ("+kind+") is not known to this adapter", t.line)
 	}
 	media := hasValue(d.Images) || hasValue(d.Audio.Data)
 	if media { // the line is not repeated: it may have megabytes
-		t.notice(event.LevelInfo, event.NoticeUnknownMessage, "the reply has pictures or sounds, which this adapter does not show", nil)
+		t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "the reply has pictures or sounds, which this adapter does not show", nil)
 	}
 	return media || len(unread) > 0
 }

@@ -4,12 +4,8 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-// lenient accepts what servers really send: split surrogate pairs, repeated members.
-var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
 // requestLine is a line to the server: a request, or the end of one.
 type requestLine struct {

@@ -43,12 +43,7 @@ func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session
 	if err := a.Capabilities().Refuse(o); err != nil {
 		return nil, invalidOption("options", err)
 	}
-	switch {
-	case o.Fork && o.Resume == "":
-		return nil, invalidOption("fork", fmt.Errorf("fork: needs resume, the session to fork"))
-	case o.At != "" && !o.Fork:
-		return nil, invalidOption("options", fmt.Errorf("at: needs fork"))
-	case o.Checkpoints:
+	if o.Checkpoints {
 		o.Env = append(slices.Clip(proc.Environ(o.Env)), checkpointVar+"=1")
 	}
 	if err := checkJudgeOptions(o); err != nil {
@@ -81,11 +76,7 @@ func openSession(ctx context.Context, o adapters.Options, provider string, args 
 	argv := append(append(executable(o), args...), o.Args...)
 	c := proc.Command{Argv: argv, Dir: o.Dir, Env: o.Env}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: provider}
-	var p *protocol
-	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
-		p = newProtocol(h, o, provider)
-		return p
-	})
+	s, p, err := session.Open(ctx, o, c, hint, func(h session.Host) *protocol { return newProtocol(h, o, provider) })
 	if err != nil {
 		return nil, err
 	}

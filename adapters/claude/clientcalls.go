@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // clientServer is the name of the MCP server that the client implements.
@@ -86,11 +87,7 @@ func mcpConfigArgs(list []adapters.MCPServer) []string {
 			config.Servers[s.Name] = server{Type: "http", URL: s.URL, Headers: s.Headers}
 		}
 	}
-	b, err := json.Marshal(config, json.Deterministic(true), lenient)
-	if err != nil {
-		panic("claude: a configuration of strings does not encode: " + err.Error())
-	}
-	return []string{"--mcp-config", string(b)}
+	return []string{"--mcp-config", string(lenient.Encode(config))}
 }
 
 // handleCall handles a call of a client's hook or tool. It returns false if there
@@ -99,14 +96,14 @@ func (p *protocol) handleCall(requestID string, r *request, b []byte) bool {
 	switch r.Subtype {
 	case "hook_callback":
 		if r.CallbackID == judgeHook && p.o.Judge != nil {
-			p.answerJudgeHook(requestID, clone(r.Input))
+			p.answerJudgeHook(requestID, r.Input.Clone())
 			return true
 		}
 		n, err := strconv.Atoi(strings.TrimPrefix(string(r.CallbackID), hookPrefix))
 		if err != nil || n < 0 || n >= len(p.o.Hooks) {
 			return false
 		}
-		p.runHook(requestID, p.o.Hooks[n], clone(r.Input))
+		p.runHook(requestID, p.o.Hooks[n], r.Input.Clone())
 		return true
 	case "mcp_message":
 		if len(p.o.Tools) == 0 || r.ServerName != clientServer {
@@ -150,14 +147,14 @@ func (p *protocol) runHook(requestID string, h adapters.Hook, input event.Raw) {
 // rpcIn is a message of the runtime to the client's MCP server.
 type rpcIn struct {
 	ID     jsontext.Value `json:"id"`
-	Method text           `json:"method"`
+	Method lenient.Str    `json:"method"`
 	Params struct {
-		Name      text           `json:"name"`
+		Name      lenient.Str    `json:"name"`
 		Arguments jsontext.Value `json:"arguments"`
 		Version   jsontext.Value `json:"protocolVersion"`
 		RequestID jsontext.Value `json:"requestId"`
 		Meta      struct {
-			ToolUseID text `json:"claudecode/toolUseId"`
+			ToolUseID lenient.Str `json:"claudecode/toolUseId"`
 		} `json:"_meta"`
 	} `json:"params"`
 }
@@ -184,7 +181,7 @@ type emptyResult struct{}
 // the runtime waits for it.
 func (p *protocol) handleMCP(requestID string, msg jsontext.Value, b []byte) {
 	var m rpcIn
-	if err := json.Unmarshal(msg, &m, lenient); err != nil {
+	if err := json.Unmarshal(msg, &m, lenient.Options); err != nil {
 		p.refuseRequest(requestID, "not a message of MCP: "+err.Error())
 		return
 	}
@@ -204,12 +201,12 @@ func (p *protocol) handleMCP(requestID string, msg jsontext.Value, b []byte) {
 	case "tools/call":
 		for _, t := range p.o.Tools {
 			if t.Name == string(m.Params.Name) {
-				p.runTool(requestID, out, t, adapters.ToolCall{ID: string(m.Params.Meta.ToolUseID), Input: clone(m.Params.Arguments)})
+				p.runTool(requestID, out, t, adapters.ToolCall{ID: string(m.Params.Meta.ToolUseID), Input: m.Params.Arguments.Clone()})
 				return
 			}
 		}
 		out.Error = &rpcFault{-32602, fmt.Sprintf("no such tool: %q", string(m.Params.Name))}
-		p.t.notice(event.LevelWarning, event.NoticeRefused, "the runtime called a tool that this client does not have", b)
+		p.t.l.Notice(event.LevelWarning, event.NoticeRefused, "the runtime called a tool that this client does not have", b)
 	case "notifications/cancelled":
 		p.cancelToolCall(m.Params.RequestID)
 		out.Result = emptyResult{}
@@ -339,10 +336,10 @@ type elicitationResult struct {
 // is the form's content, or the whole result: {"action":…,"content":…}.
 func answerElicitation(an adapters.Answer) (any, event.Decision, event.Raw) {
 	var v struct {
-		Action text `json:"action"`
+		Action lenient.Str `json:"action"`
 	}
 	if an.Value.Kind() == '{' {
-		_ = json.Unmarshal(an.Value, &v, lenient) // without an action the value is the content
+		_ = json.Unmarshal(an.Value, &v, lenient.Options) // without an action the value is the content
 	}
 	d := an.Decision
 	if d == "" {

@@ -55,7 +55,7 @@ func stdout(c *fixtures.Case, process int) (lines [][]byte) {
 }
 
 func normalize(lines [][]byte) (events []event.Event) {
-	n := claude.NewNormalizer("s", func(e event.Event) { events = append(events, e) })
+	n := claude.New().Transcribe("s", func(e event.Event) { events = append(events, e) })
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i, l := range lines {
 		n.Line(at.Add(time.Duration(i)*time.Millisecond), l)

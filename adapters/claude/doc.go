@@ -1,8 +1,8 @@
 // Package claude is the adapter for Claude Code.
 //
 // It runs one process for the whole session (claude -p, stream-json in and out)
-// and speaks its control protocol; New returns the adapter. NewNormalizer converts
-// recorded stdout of any version, beginning anywhere. Both use one translator. The Normalizer
+// and speaks its control protocol; New returns the adapter. Adapter.Transcribe converts
+// recorded stdout of any version, beginning anywhere. Both use one translator. It
 // also reads session files.
 // Tested versions: 2.1.197 and 2.1.329. The program is Options.Command, else
 // CLAUDE_CODE_EXECUTABLE, else claude. Options.Instructions are --append-system-prompt, or

@@ -14,6 +14,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fastjson"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
@@ -46,7 +47,7 @@ func checkFast(t *testing.T, b []byte) bool {
 func compareTyped(t *testing.T, quick *line, b []byte) {
 	t.Helper()
 	var typed line
-	if err := json.Unmarshal(b, &typed, lenient); err != nil {
+	if err := json.Unmarshal(b, &typed, lenient.Options); err != nil {
 		t.Fatalf("fast accepted %q, but: %v", b, err)
 	}
 	if quick.fastFields() != typed.fastFields() {
@@ -184,7 +185,7 @@ func nextDelta(tb testing.TB) (next func()) {
 	tb.Helper()
 	lines := loadDeltas(tb)
 	enc := event.NewEncoder(io.Discard)
-	n := NewNormalizer("s", func(e event.Event) {
+	n := New().Transcribe("s", func(e event.Event) {
 		if err := enc.Encode(e); err != nil {
 			tb.Error(err)
 		}

@@ -33,7 +33,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		seq, ended := int64(0), map[int]bool{}
-		n := claude.NewNormalizer("s", func(e event.Event) {
+		n := claude.New().Transcribe("s", func(e event.Event) {
 			line, err := e.AppendJSON(nil)
 			if err != nil {
 				t.Errorf("%s: %v", e.Type(), err)

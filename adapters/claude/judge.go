@@ -11,6 +11,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -56,11 +57,11 @@ const preToolUse = "PreToolUse"
 
 // hookInput is the input of a PreToolUse hook.
 type hookInput struct {
-	Tool      text           `json:"tool_name"`
+	Tool      lenient.Str    `json:"tool_name"`
 	Input     jsontext.Value `json:"tool_input"`
-	ToolUseID text           `json:"tool_use_id"`
-	Cwd       text           `json:"cwd"`
-	AgentID   text           `json:"agent_id"`
+	ToolUseID lenient.Str    `json:"tool_use_id"`
+	Cwd       lenient.Str    `json:"cwd"`
+	AgentID   lenient.Str    `json:"agent_id"`
 }
 
 // hookOutput is the hook's reply.
@@ -84,7 +85,7 @@ func hookReply(decision adapters.Effect, reason string) hookOutput {
 // runtime would then run the tool.
 func (p *protocol) answerJudgeHook(requestID string, input jsontext.Value) {
 	var c hookInput
-	if err := json.Unmarshal(input, &c, lenient); err != nil || c.Tool == "" {
+	if err := json.Unmarshal(input, &c, lenient.Options); err != nil || c.Tool == "" {
 		p.respond(requestID, hookReply(adapters.EffectDeny, "what the tool is could not be read"))
 		return
 	}
@@ -107,32 +108,20 @@ func (p *protocol) answerJudgeHook(requestID string, input jsontext.Value) {
 	})
 }
 
-// judgePermission starts the Judge, if there is one. The question is emitted before the Judge
-// decides, because the runtime may end meanwhile. The user's answer is held
-// back until then.
-func (p *protocol) judgePermission(requestID string, a *question) {
+// judgePermission starts the Judge, if there is one.
+func (p *protocol) judgePermission(a *question) {
 	if p.o.Judge == nil {
 		return
 	}
 	call := p.t.judgedCall(a.tool, a.input, "")
 	call.SubagentID, call.Dir = a.sub, p.o.Dir
-	decide := func(ctx context.Context) adapters.Verdict { return p.o.Judge.Decide(ctx, call) }
-	a.judging.Start(p.h, decide, func(v adapters.Verdict) {
-		if v.Effect == adapters.EffectAsk {
-			return
-		}
-		d := event.DecisionAllow
-		if v.Effect == adapters.EffectDeny {
-			d = event.DecisionDeny
-		}
-		p.Answer(requestID, adapters.Answer{Decision: d, Message: v.Reason, By: event.ByPolicy}, func(error) {})
-	})
+	a.Judge(p.h, p.o.Judge, call, nil, func(an adapters.Answer) { _ = p.answer(a, an) }) // it is the first answer
 }
 
 // judgedCall returns a tool call for the Judge. agent is the runtime's id of the
 // calling sub-agent.
 func (t *translator) judgedCall(tool string, input jsontext.Value, agent string) adapters.Call {
-	c := adapters.Call{Tool: tool, Input: clone(input), SubagentID: agent}
+	c := adapters.Call{Tool: tool, Input: input.Clone(), SubagentID: agent}
 	if len(c.Input) == 0 {
 		c.Input = event.Raw("{}")
 	}

@@ -8,24 +8,25 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // listed is an entry of a list of the runtime. Each list has some of the members.
 type listed struct {
-	Value       text `json:"value"` // of a model
-	DisplayName text `json:"displayName"`
-	Name        text `json:"name"` // of a command or a server
-	Description text `json:"description"`
-	Status      text `json:"status"`
+	Value       lenient.Str `json:"value"` // of a model
+	DisplayName lenient.Str `json:"displayName"`
+	Name        lenient.Str `json:"name"` // of a command or a server
+	Description lenient.Str `json:"description"`
+	Status      lenient.Str `json:"status"`
 }
 
 // account is whom the runtime works for. The runtime reports that it has no account by a
 // token source of none, and then where it found a key.
 type account struct {
-	Email        text `json:"email"`
-	TokenSource  text `json:"tokenSource"`
-	APIKeySource text `json:"apiKeySource"`
+	Email        lenient.Str `json:"email"`
+	TokenSource  lenient.Str `json:"tokenSource"`
+	APIKeySource lenient.Str `json:"apiKeySource"`
 }
 
 // List implements adapters.Lister. The handshake holds all lists but that of the servers,
@@ -56,12 +57,12 @@ func (s liveSession) List(ctx context.Context, list adapters.List) ([]adapters.L
 // entries reads the entries of a list.
 func entries(v jsontext.Value) (out []adapters.Listed) {
 	var raws []jsontext.Value
-	if json.Unmarshal(v, &raws, lenient) != nil {
+	if json.Unmarshal(v, &raws, lenient.Options) != nil {
 		return nil
 	}
 	for _, raw := range raws {
 		var e listed
-		if json.Unmarshal(raw, &e, lenient) != nil {
+		if json.Unmarshal(raw, &e, lenient.Options) != nil {
 			continue
 		}
 		out = session.AppendListed(out, adapters.Listed{
@@ -73,11 +74,11 @@ func entries(v jsontext.Value) (out []adapters.Listed) {
 
 func accountOf(v jsontext.Value) []adapters.Listed {
 	var a account
-	if json.Unmarshal(v, &a, lenient) != nil {
+	if json.Unmarshal(v, &a, lenient.Options) != nil {
 		return nil
 	}
 	id := a.Email
-	for _, source := range []text{a.TokenSource, a.APIKeySource} {
+	for _, source := range []lenient.Str{a.TokenSource, a.APIKeySource} {
 		if id == "" && source != "none" {
 			id = source
 		}

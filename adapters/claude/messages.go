@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // messageStream is the main agent's streaming message. Messages of sub-agents
@@ -97,7 +98,7 @@ func (t *translator) handleStreamEvent(ln *line, b []byte) {
 	}
 	if m.isLate(msg) || m.seen && !m.running && ev.Type != "message_start" && ev.Type != "ping" {
 		if !streamTypes[ev.Type] {
-			t.noticeUnknown(b)
+			t.l.Unknown(string(t.ln.Type), b)
 		}
 		if !m.isLate(msg) { // an API error has ended the message; its tokens are spent
 			t.noteContext(ev.Usage)
@@ -152,7 +153,7 @@ func (t *translator) handleStreamEvent(ln *line, b []byte) {
 		case "signature_delta", "citations_delta", "compaction_delta":
 			// Ignored, see doc.go.
 		default:
-			t.noticeUnknown(b)
+			t.l.Unknown(string(t.ln.Type), b)
 		}
 	case "content_block_stop":
 		switch {
@@ -168,7 +169,7 @@ func (t *translator) handleStreamEvent(ln *line, b []byte) {
 		switch stop {
 		case "", "end_turn", "tool_use", "stop_sequence", "pause_turn":
 		default: // the runtime continues and may ask the model again; the text breaks off
-			s.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: "the model stopped early: " + stop, Raw: clone(b)})
+			s.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: "the model stopped early: " + stop, Raw: event.Raw(b).Clone()})
 		}
 	case "message_stop":
 		t.endMessage(s, ln)
@@ -176,7 +177,7 @@ func (t *translator) handleStreamEvent(ln *line, b []byte) {
 		t.warn(string(ev.Error.Message), b)
 	case "ping":
 	default:
-		t.noticeUnknown(b)
+		t.l.Unknown(string(t.ln.Type), b)
 	}
 }
 
@@ -209,11 +210,11 @@ func inputPiece(b []byte) string {
 	var ln struct {
 		Event struct {
 			Delta struct {
-				Piece text `json:"partial_json"`
+				Piece lenient.Str `json:"partial_json"`
 			} `json:"delta"`
 		} `json:"event"`
 	}
-	_ = json.Unmarshal(b, &ln, lenient) // another form holds no piece
+	_ = json.Unmarshal(b, &ln, lenient.Options) // another form holds no piece
 	return string(ln.Event.Delta.Piece)
 }
 
@@ -300,7 +301,7 @@ func (t *translator) handleAssistant(ln *line, b []byte) {
 	}
 	blocks := ln.Message.Content.Blocks
 	if txt := ln.Message.Content.Text; txt != "" {
-		blocks = []block{{Type: "text", Text: text(txt)}}
+		blocks = []block{{Type: "text", Text: lenient.Str(txt)}}
 	}
 	for i := range blocks {
 		t.handleBlock(s, ln, &blocks[i], sub, b)
@@ -365,7 +366,7 @@ func (t *translator) handleBlock(s *ledger.Scope, ln *line, bl *block, sub bool,
 		case slices.Contains(ignoredBlocks, kind):
 			// Ignored, see doc.go.
 		default:
-			t.noticeUnknown(b)
+			t.l.Unknown(string(t.ln.Type), b)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func readOlder(t *testing.T, lines ...string) (text map[string]string, evs []eve
 	t.Helper()
 	text = map[string]string{}
 	block := map[string]string{}
-	n := claude.NewNormalizer("s", func(e event.Event) {
+	n := claude.New().Transcribe("s", func(e event.Event) {
 		evs = append(evs, e)
 		switch d := e.Data.(type) {
 		case event.Delta:

@@ -45,11 +45,6 @@ const checkpointVar = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"
 // compactCommand is a command of the runtime, sent as a message.
 const compactCommand = "/compact"
 
-// Transcribe implements adapters.Transcriber.
-func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
-	return NewNormalizer(sessionID, emit)
-}
-
 // controlBody is the body of a control request. Each subtype has some of the
 // fields.
 type controlBody struct {
@@ -144,11 +139,7 @@ func (p *protocol) Stop(done func(error)) { p.stop(false, done) }
 func (p *protocol) StopAll(done func(error)) { p.stop(true, done) }
 
 func (p *protocol) stop(all bool, done func(error)) {
-	if p.h.Ledger().Turn() == nil {
-		p.stopRequested, p.stopAllRequested = true, all
-	} else {
-		p.interrupt(all)
-	}
+	p.early.Stop(p.h.Ledger().Turn() != nil, func() { p.interrupt(all) })
 	done(nil)
 }
 

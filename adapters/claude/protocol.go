@@ -5,28 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // protocol is the live side: it performs the handshake, writes the client's
 // requests and handles the replies. It implements session.Protocol.
 type protocol struct {
-	h   session.Host
-	o   adapters.Options
-	t   *translator
-	seq int
-	// our requests that have no reply yet, by id
-	requests         map[string]*sentRequest
+	h                session.Host
+	o                adapters.Options
+	t                *translator
+	requests         session.Calls[*reply] // ours
 	isReady          bool
-	unversioned      bool   // the handshake did not name a version
-	stopRequested    bool   // Stop was called before the turn began
-	stopAllRequested bool   // and it applies to the waiting messages too
+	unversioned      bool // the handshake did not name a version
+	early            session.EarlyStop
 	cancelResultWait func() // stops waiting for a missing result
 	calls            map[string]*clientCall
 	offers           offers
@@ -35,14 +34,8 @@ type protocol struct {
 // offers are the lists of the handshake's reply.
 type offers struct{ models, commands, account jsontext.Value }
 
-// sentRequest is a request of ours that has no reply yet.
-type sentRequest struct {
-	reply  func(r *reply, err error)
-	cancel func() // stops its own limit, if it has one
-}
-
 func newProtocol(h session.Host, o adapters.Options, provider string) *protocol {
-	p := &protocol{h: h, o: o, requests: map[string]*sentRequest{}, calls: map[string]*clientCall{}}
+	p := &protocol{h: h, o: o, calls: map[string]*clientCall{}}
 	p.t = newTranslator(h.Ledger())
 	p.t.live = p
 	p.t.provider = provider
@@ -75,7 +68,7 @@ type replyBody struct {
 }
 
 func (p *protocol) writeJSON(v any) error {
-	b, err := json.Marshal(v, lenient, json.Deterministic(true))
+	b, err := json.Marshal(v, lenient.Options, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
@@ -83,37 +76,24 @@ func (p *protocol) writeJSON(v any) error {
 	return nil
 }
 
-// sendRequest sends a request and calls reply with the reply, or with an error
-// after Limits.Request.
-func (p *protocol) sendRequest(request any, reply func(*reply, error)) {
-	id := p.sendUnlimited(request, reply)
-	s := p.requests[id]
-	if s == nil {
-		return // it could not be written
+// sendRequest sends a request and calls reply with the reply, or with an error.
+func (p *protocol) sendRequest(request any, reply func(*reply, error)) { p.send(request, true, reply) }
+
+func (p *protocol) send(request any, limited bool, reply func(*reply, error)) {
+	number := p.requests.Add(p.h, "", limited, reply)
+	if err := p.writeJSON(controlOut{"control_request", requestPrefix + strconv.Itoa(number), request}); err != nil {
+		p.requests.Take(number).Fail(err)
 	}
-	s.cancel = p.h.After(p.h.Limits().Request, func() {
-		delete(p.requests, id)
-		reply(nil, fmt.Errorf("no reply within %v", p.h.Limits().Request))
-	})
 }
 
-// sendUnlimited sends a request without a limit and returns its id.
-func (p *protocol) sendUnlimited(request any, reply func(*reply, error)) string {
-	p.seq++
-	id := "turnspec-" + strconv.Itoa(p.seq)
-	p.requests[id] = &sentRequest{reply: reply, cancel: func() {}}
-	if err := p.writeJSON(controlOut{"control_request", id, request}); err != nil {
-		delete(p.requests, id)
-		reply(nil, err)
-	}
-	return id
-}
+// requestPrefix begins the ids of our requests.
+const requestPrefix = "turnspec-"
 
 // Start implements session.Protocol. Only Limits.Handshake bounds the request:
 // with a limit of its own, a late reply would be ignored and the opening would
 // wait until Limits.Handshake for nothing.
 func (p *protocol) Start() {
-	p.sendUnlimited(p.initializeRequest(), func(r *reply, err error) {
+	p.send(p.initializeRequest(), false, func(r *reply, err error) {
 		switch {
 		case err != nil:
 			p.h.Ready(&adapters.OpenError{Code: event.ErrorProtocol, Op: "handshake", Err: err})
@@ -159,7 +139,9 @@ func (p *protocol) Skipped(head map[string]string) {
 }
 
 func (p *protocol) lineHandled() {
-	p.stopRequested = p.stopRequested && p.Starting() // the message to stop may have been dropped
+	if !p.Starting() { // the message to stop may have been dropped
+		p.early.Cancel()
+	}
 	if p.cancelResultWait != nil && p.h.Ledger().Turn() == nil {
 		p.cancelResultWait()
 		p.cancelResultWait = nil
@@ -171,26 +153,21 @@ func (p *protocol) Starting() bool {
 	return p.h.Ledger().Turn() == nil && p.t.queue.hasClientMessages()
 }
 
-func (p *protocol) turnBegan() {
-	if p.stopRequested {
-		p.stopRequested = false
-		p.interrupt(p.stopAllRequested)
-	}
-}
-
 // Steer implements session.Protocol. liveSession does not expose it.
 func (p *protocol) Steer(_ adapters.Message, reply func(error)) { reply(adapters.ErrUnsupported) }
 
 // Answer implements session.Protocol.
 func (p *protocol) Answer(id string, an adapters.Answer, reply func(error)) {
-	a := p.t.questions[id]
-	if a == nil {
-		reply(fmt.Errorf("%w: %q", adapters.ErrUnknownID, id))
-		return
-	}
-	if a.judging.Hold(func() { p.Answer(id, an, reply) }) {
-		return
-	}
+	p.t.questions.Answer(id, reply, func(a *question) error {
+		if err := p.answer(a, an); err != nil {
+			return fmt.Errorf("answer: %w", err)
+		}
+		return nil
+	})
+}
+
+// answer answers an open question.
+func (p *protocol) answer(a *question, an adapters.Answer) error {
 	var v any
 	var d event.Decision
 	var value event.Raw
@@ -198,12 +175,10 @@ func (p *protocol) Answer(id string, an adapters.Answer, reply func(error)) {
 	if a.elicitation {
 		v, d, value = answerElicitation(an)
 	} else if v, d, value, err = a.wireVerdict(an, p.unversioned); err != nil {
-		reply(fmt.Errorf("answer: %w", err))
-		return
+		return err
 	}
-	if err := p.writeJSON(replyOut{"control_response", replyBody{Subtype: "success", RequestID: id, Response: v}}); err != nil {
-		reply(fmt.Errorf("answer: %w", err))
-		return
+	if err := p.writeJSON(replyOut{"control_response", replyBody{Subtype: "success", RequestID: a.ID, Response: v}}); err != nil {
+		return err
 	}
 	if d != event.DecisionAllow {
 		p.t.denied[toolKey(a.sub, a.toolUseID)] = true
@@ -211,8 +186,8 @@ func (p *protocol) Answer(id string, an adapters.Answer, reply func(error)) {
 	if d == event.DecisionCancel && a.sub == "" {
 		p.t.turn.interrupted = true
 	}
-	p.t.resolveQuestion(id, d, an.By, value)
-	reply(nil)
+	p.t.resolveQuestion(a, d, an.By, value)
+	return nil
 }
 
 // Ping implements session.Protocol.
@@ -228,8 +203,8 @@ func (p *protocol) Paused() bool {
 // because a runtime whose stdin is closed would finish them first.
 func (p *protocol) Closing() {
 	p.cancelCalls()
-	for id := range p.t.questions {
-		p.t.cancelQuestion(id, "the session is closing")
+	for _, a := range p.t.questions.All() {
+		p.t.cancelQuestion(a, "the session is closing")
 	}
 	if p.h.Ledger().Turn() != nil || p.t.agents.anyRunning() {
 		p.interrupt(false)
@@ -252,13 +227,10 @@ func (p *protocol) refuseRequest(requestID, why string) {
 // handleReply handles the reply to one of our requests. A reply to an unknown request is late, or an
 // echo of our own reply (--replay-user-messages echoes them).
 func (p *protocol) handleReply(r *reply) {
-	s := p.requests[r.RequestID]
-	if s == nil {
-		return
+	number, _ := strconv.Atoi(strings.TrimPrefix(r.RequestID, requestPrefix)) // 0 is no call
+	if k := p.requests.Take(number); k != nil {
+		k.Reply(r)
 	}
-	delete(p.requests, r.RequestID)
-	s.cancel()
-	s.reply(r, nil)
 }
 
 // resultBeforeReady handles the result with which the runtime refuses to open.

@@ -11,17 +11,18 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // question is an open question of the runtime.
 type question struct {
+	session.Question
 	tool, toolUseID, sub string
 	input                event.Raw
 	suggestions          []jsontext.Value // rules that the runtime offers to store
 	interrupt            bool             // a question to the user, not a permission
 	elicitation          bool             // asked by an MCP server
-	judging              session.Judging
 }
 
 // questionTools are the tools that ask the user something. Their name is the
@@ -39,11 +40,11 @@ func (t *translator) handleControlRequest(ln *line, b []byte) {
 	case r != nil && t.live != nil && t.live.handleCall(ln.RequestID, r, b):
 	case t.live != nil:
 		t.live.refuseRequest(ln.RequestID, "not supported by this client")
-		t.notice(event.LevelWarning, event.NoticeRefused, "the runtime sent a request that this client does not support", b)
+		t.l.Notice(event.LevelWarning, event.NoticeRefused, "the runtime sent a request that this client does not support", b)
 	case r != nil && (r.Subtype == "hook_callback" || r.Subtype == "mcp_message"):
 		// Addressed to the client of the transcript, not to this one.
 	default:
-		t.noticeUnknown(b)
+		t.l.Unknown(string(t.ln.Type), b)
 	}
 }
 
@@ -56,8 +57,8 @@ func (t *translator) askElicitation(requestID string, b []byte) {
 	var v struct {
 		Request jsontext.Value `json:"request"`
 	}
-	_ = json.Unmarshal(b, &v, lenient) // the line was decoded before
-	t.questions[requestID] = &question{interrupt: true, elicitation: true}
+	_ = json.Unmarshal(b, &v, lenient.Options) // the line was decoded before
+	t.questions = append(t.questions, &question{Question: session.Question{ID: requestID}, interrupt: true, elicitation: true})
 	s.Interrupt(event.Interrupt{InterruptID: requestID, ComponentName: "elicitation", Props: v.Request, Surface: "chat"})
 }
 
@@ -66,14 +67,14 @@ func (t *translator) askPermission(requestID string, r *request, b []byte) {
 	if s == nil {
 		return
 	}
-	a := &question{tool: string(r.ToolName), toolUseID: string(r.ToolUseID), sub: s.Subagent(), input: clone(r.Input)}
+	a := &question{Question: session.Question{ID: requestID}, tool: string(r.ToolName), toolUseID: string(r.ToolUseID), sub: s.Subagent(), input: r.Input.Clone()}
 	for _, s := range r.Suggestions {
 		a.suggestions = append(a.suggestions, s.Clone())
 	}
 	if len(a.input) == 0 {
 		a.input = event.Raw("{}")
 	}
-	t.questions[requestID] = a
+	t.questions = append(t.questions, a)
 	if questionTools[a.tool] {
 		a.interrupt = true
 		props := a.input
@@ -88,7 +89,7 @@ func (t *translator) askPermission(requestID string, r *request, b []byte) {
 		Options: answerOptions(r.Suggestions), Reason: string(r.Reason),
 	})
 	if t.live != nil {
-		t.live.judgePermission(requestID, a)
+		t.live.judgePermission(a)
 	}
 }
 
@@ -96,7 +97,7 @@ func (t *translator) askPermission(requestID string, r *request, b []byte) {
 // the question and returns nil. r is nil for a question that is not about a
 // tool.
 func (t *translator) questionScope(requestID string, r *request, b []byte) *ledger.Scope {
-	if requestID == "" || t.questions[requestID] != nil {
+	if requestID == "" || t.questions.Find(requestID) != nil {
 		return nil
 	}
 	var s *ledger.Scope
@@ -113,7 +114,7 @@ func (t *translator) questionScope(requestID string, r *request, b []byte) *ledg
 		if t.live != nil {
 			t.live.denyQuestion(requestID, r == nil, "no turn is running")
 		}
-		t.notice(event.LevelWarning, event.NoticeLate, "a question of a turn that does not run was denied", b)
+		t.l.Notice(event.LevelWarning, event.NoticeLate, "a question of a turn that does not run was denied", b)
 	}
 	return s
 }
@@ -124,9 +125,9 @@ func answerOptions(suggestions []jsontext.Value) []string {
 	list := []string{string(event.DecisionAllow), string(event.DecisionDeny)}
 	for _, s := range suggestions {
 		var v struct {
-			Type text `json:"type"`
+			Type lenient.Str `json:"type"`
 		}
-		if json.Unmarshal(s, &v, lenient) == nil && v.Type != "" {
+		if json.Unmarshal(s, &v, lenient.Options) == nil && v.Type != "" {
 			list = append(list, string(v.Type))
 		}
 	}
@@ -138,21 +139,14 @@ func (t *translator) withdrawQuestion(requestID string) {
 	if t.live != nil {
 		t.live.callWithdrawn(requestID)
 	}
-	t.resolveQuestion(requestID, event.DecisionCancel, event.ByWithdrawn, nil)
+	t.resolveQuestion(t.questions.Find(requestID), event.DecisionCancel, event.ByWithdrawn, nil)
 }
 
-// resolveQuestion closes a question and emits the outcome.
-func (t *translator) resolveQuestion(id string, d event.Decision, by event.By, value event.Raw) {
-	t.dropQuestion(id)
-	t.l.Resolve(id, d, by, value)
-}
-
-// dropQuestion removes a question and stops the Judge's work on it.
-func (t *translator) dropQuestion(requestID string) {
-	a := t.questions[requestID]
-	delete(t.questions, requestID)
+// resolveQuestion closes a question and emits the outcome. Nothing happens if it is not open.
+func (t *translator) resolveQuestion(a *question, d event.Decision, by event.By, value event.Raw) {
 	if a != nil {
-		a.judging.Stop()
+		t.questions.Drop(a)
+		t.l.Resolve(a.ID, d, by, value)
 	}
 }
 
@@ -162,23 +156,24 @@ func (t *translator) handleControlResponse(ln *line, b []byte) {
 	r := ln.Response
 	switch {
 	case r == nil:
-		t.noticeUnknown(b)
+		t.l.Unknown(string(t.ln.Type), b)
 	case t.live != nil:
 		t.live.handleReply(r)
 	case r.Response.Behavior == "allow", r.Response.Action == "accept":
-		t.resolveQuestion(r.RequestID, event.DecisionAllow, event.ByUser, nil)
+		t.resolveQuestion(t.questions.Find(r.RequestID), event.DecisionAllow, event.ByUser, nil)
 	case r.Response.Behavior == "deny", r.Response.Action == "decline", r.Response.Action == "cancel":
-		if a := t.questions[r.RequestID]; a != nil {
+		a := t.questions.Find(r.RequestID)
+		if a != nil {
 			t.denied[toolKey(a.sub, a.toolUseID)] = true
 		}
-		t.resolveQuestion(r.RequestID, event.DecisionDeny, event.ByUser, nil)
+		t.resolveQuestion(a, event.DecisionDeny, event.ByUser, nil)
 	}
 }
 
 // resolveByResult resolves a question whose tool has a result, because then it
 // was answered.
 func (t *translator) resolveByResult(sub, toolUseID string, st event.ToolStatus, source string) {
-	for id, a := range t.questions {
+	for _, a := range t.questions.All() {
 		if a.sub != sub || a.toolUseID != toolUseID || toolUseID == "" {
 			continue
 		}
@@ -196,25 +191,25 @@ func (t *translator) resolveByResult(sub, toolUseID string, st event.ToolStatus,
 		case event.ToolInterrupted:
 			d = event.DecisionCancel
 		}
-		t.resolveQuestion(id, d, by, nil)
+		t.resolveQuestion(a, d, by, nil)
 	}
 }
 
 // cancelQuestions denies the open questions of an agent whose turn or task
 // ends; "" is the main agent.
 func (t *translator) cancelQuestions(sub string) {
-	for id, a := range t.questions {
+	for _, a := range t.questions.All() {
 		if a.sub == sub {
-			t.cancelQuestion(id, "the turn has ended")
+			t.cancelQuestion(a, "the turn has ended")
 		}
 	}
 }
 
-func (t *translator) cancelQuestion(id, why string) {
+func (t *translator) cancelQuestion(a *question, why string) {
 	if t.live != nil {
-		t.live.denyQuestion(id, t.questions[id].elicitation, why)
+		t.live.denyQuestion(a.ID, a.elicitation, why)
 	}
-	t.resolveQuestion(id, event.DecisionCancel, event.ByRuntime, nil)
+	t.resolveQuestion(a, event.DecisionCancel, event.ByRuntime, nil)
 }
 
 // verdict is the wire form of an answer.
@@ -275,15 +270,11 @@ func (a *question) permissionUpdates(s adapters.Scope) ([]jsontext.Value, error)
 	var out []jsontext.Value
 	for _, b := range a.suggestions {
 		var rule map[string]jsontext.Value
-		if err := json.Unmarshal(b, &rule, lenient); err != nil {
+		if err := json.Unmarshal(b, &rule, lenient.Options); err != nil {
 			return nil, fmt.Errorf("the runtime's suggestion is not an object: %w", err)
 		}
 		rule["destination"] = jsontext.Value(`"session"`)
-		b, err := json.Marshal(rule, json.Deterministic(true))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, b)
+		out = append(out, lenient.Encode(rule))
 	}
 	return out, nil
 }
@@ -297,14 +288,14 @@ func decisionOf(v event.Raw) event.Decision {
 	}
 	var s string
 	var o struct {
-		Approved *bool `json:"approved"`
-		Decision text  `json:"decision"`
+		Approved *bool       `json:"approved"`
+		Decision lenient.Str `json:"decision"`
 	}
 	switch v.Kind() {
 	case '"':
-		_ = json.Unmarshal(v, &s, lenient)
+		_ = json.Unmarshal(v, &s, lenient.Options)
 	case '{':
-		_ = json.Unmarshal(v, &o, lenient)
+		_ = json.Unmarshal(v, &o, lenient.Options)
 		s = string(o.Decision)
 		if o.Approved != nil && !*o.Approved {
 			s = "deny"
@@ -329,7 +320,7 @@ func answeredInput(props, value event.Raw) event.Raw {
 		Questions jsontext.Value `json:"questions"`
 		Answers   jsontext.Value `json:"answers"`
 	}
-	if json.Unmarshal(value, &v, lenient) != nil || json.Unmarshal(props, &q, lenient) != nil {
+	if json.Unmarshal(value, &v, lenient.Options) != nil || json.Unmarshal(props, &q, lenient.Options) != nil {
 		return nil
 	}
 	if v.Answers == nil {
@@ -345,18 +336,14 @@ func answeredInput(props, value event.Raw) event.Raw {
 // runtime requires.
 func joinAnswers(answers jsontext.Value) jsontext.Value {
 	var m map[string]jsontext.Value
-	if json.Unmarshal(answers, &m, lenient) != nil {
+	if json.Unmarshal(answers, &m, lenient.Options) != nil {
 		return answers
 	}
 	for k, v := range m {
 		var many []string
-		if json.Unmarshal(v, &many, lenient) == nil {
-			m[k], _ = json.Marshal(strings.Join(many, ", "), lenient) // a string always encodes
+		if json.Unmarshal(v, &many, lenient.Options) == nil {
+			m[k] = lenient.Encode(strings.Join(many, ", "))
 		}
 	}
-	b, err := json.Marshal(m, lenient, json.Deterministic(true))
-	if err != nil {
-		return answers
-	}
-	return b
+	return lenient.Encode(m)
 }

@@ -1,13 +1,11 @@
 package claude
 
 import (
-	"encoding/base64"
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/attachment"
 )
 
 // userOut is a user's message.
@@ -77,25 +75,15 @@ func textBlock(text string) blockOut { return blockOut{Type: "text", Text: &text
 func attachmentBlock(a event.Attachment) (blockOut, error) {
 	kind := ""
 	switch {
-	case a.Kind == "image", strings.HasPrefix(a.MIME, "image/"):
+	case attachment.IsPicture(a):
 		kind = "image"
-	case a.MIME == "application/pdf", strings.HasSuffix(a.Path, ".pdf"):
-		kind, a.MIME = "document", "application/pdf"
+	case attachment.MediaType(a) == "application/pdf":
+		kind = "document"
 	}
 	switch {
-	case kind != "" && a.Path != "":
-		b, err := os.ReadFile(a.Path)
-		if err != nil {
-			return blockOut{}, err
-		}
-		return blockOut{Type: kind, Source: &sourceOut{Type: "base64", MediaType: mediaType(a), Data: base64.StdEncoding.EncodeToString(b)}}, nil
-	case kind != "" && strings.HasPrefix(a.URL, "data:"):
-		head, data, ok := strings.Cut(strings.TrimPrefix(a.URL, "data:"), ",")
-		mime, encoded := strings.CutSuffix(head, ";base64")
-		if !ok || !encoded {
-			return blockOut{}, fmt.Errorf("url: want data:<type>;base64,<data>")
-		}
-		return blockOut{Type: kind, Source: &sourceOut{Type: "base64", MediaType: mime, Data: data}}, nil
+	case kind != "" && (a.Path != "" || attachment.IsData(a)):
+		mime, data, err := attachment.Data(a)
+		return blockOut{Type: kind, Source: &sourceOut{Type: "base64", MediaType: mime, Data: data}}, err
 	case kind != "" && a.URL != "":
 		return blockOut{Type: kind, Source: &sourceOut{Type: "url", URL: a.URL}}, nil
 	case a.Path != "":
@@ -104,17 +92,4 @@ func attachmentBlock(a event.Attachment) (blockOut, error) {
 		return textBlock(a.URL), nil
 	}
 	return blockOut{}, fmt.Errorf("needs a path or a URL")
-}
-
-func mediaType(a event.Attachment) string {
-	if a.MIME != "" {
-		return a.MIME
-	}
-	switch ext := strings.ToLower(a.Path[strings.LastIndexByte(a.Path, '.')+1:]); ext {
-	case "jpg", "jpeg":
-		return "image/jpeg"
-	case "gif", "webp":
-		return "image/" + ext
-	}
-	return "image/png"
 }

@@ -345,7 +345,7 @@ func TestOpenErrors(t *testing.T) {
 		}, event.ErrorProtocol, "handshake", 0},
 		"silence":           {adapters.Options{}, func(p *peer) { p.quit() }, event.ErrorTimeout, "handshake", 30 * time.Second},
 		"early end":         {adapters.Options{}, func(p *peer) { p.expect(`"initialize"`); p.Exit(proc.Exit{Code: 2}) }, event.ErrorStartFailure, "handshake", 0},
-		"fork without base": {adapters.Options{Opening: op.Opening{Fork: true}}, func(*peer) {}, event.ErrorInvalid, "fork", 0},
+		"fork without base": {adapters.Options{Opening: op.Opening{Fork: true}}, func(*peer) {}, event.ErrorInvalid, "options", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)

@@ -7,25 +7,26 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // storedLine is a line of a session file (~/.claude/projects/FOLDER/SESSION.jsonl), in which the
 // runtime keeps the messages of a session. It has sessionId in place of session_id, and no line
 // for the beginning or the end of a turn.
 type storedLine struct {
-	Type      text   `json:"type"`
-	SessionID text   `json:"sessionId"`
-	UUID      text   `json:"uuid"`
-	Version   text   `json:"version"`
-	Cwd       text   `json:"cwd"`
-	Sidechain bool   `json:"isSidechain"` // of a sub-agent
-	Meta      bool   `json:"isMeta"`      // the runtime's own words to the model
-	Summary   bool   `json:"isCompactSummary"`
-	Message   stored `json:"message"`
+	Type      lenient.Str `json:"type"`
+	SessionID lenient.Str `json:"sessionId"`
+	UUID      lenient.Str `json:"uuid"`
+	Version   lenient.Str `json:"version"`
+	Cwd       lenient.Str `json:"cwd"`
+	Sidechain bool        `json:"isSidechain"` // of a sub-agent
+	Meta      bool        `json:"isMeta"`      // the runtime's own words to the model
+	Summary   bool        `json:"isCompactSummary"`
+	Message   stored      `json:"message"`
 }
 
 type stored struct {
-	Model   text           `json:"model"`
+	Model   lenient.Str    `json:"model"`
 	Content jsontext.Value `json:"content"`
 }
 
@@ -37,12 +38,12 @@ type storedTurns struct {
 
 // handleStored handles a line of a session file. It reports whether the line is done with; the
 // messages of the model and the results of tools are as on stdout.
-func (n *Normalizer) handleStored(b []byte) bool {
+func (n *normalizer) handleStored(b []byte) bool {
 	if !bytes.Contains(b, []byte(`"sessionId"`)) {
 		return false
 	}
 	var l storedLine
-	if json.Unmarshal(b, &l, lenient) != nil || l.SessionID == "" {
+	if json.Unmarshal(b, &l, lenient.Options) != nil || l.SessionID == "" {
 		return false
 	}
 	switch l.Type {
@@ -57,7 +58,7 @@ func (n *Normalizer) handleStored(b []byte) bool {
 	if l.Sidechain {
 		if !n.stored.subagent {
 			n.stored.subagent = true
-			n.t.notice(event.LevelWarning, event.NoticeUnknownMessage, "the session file has messages of sub-agents, which are not shown", nil)
+			n.t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage, "the session file has messages of sub-agents, which are not shown", nil)
 		}
 		return true
 	}
@@ -81,13 +82,13 @@ func (n *Normalizer) handleStored(b []byte) bool {
 }
 
 // beginStoredTurn begins a turn unless one runs.
-func (n *Normalizer) beginStoredTurn() {
+func (n *normalizer) beginStoredTurn() {
 	n.t.startTurn()
 	n.stored.open = true
 }
 
 // endStoredTurn ends the turn as its result would.
-func (n *Normalizer) endStoredTurn() {
+func (n *normalizer) endStoredTurn() {
 	if n.stored.open && n.t.l.Turn() != nil {
 		n.t.handleResult(&line{})
 	}
@@ -97,14 +98,14 @@ func (n *Normalizer) endStoredTurn() {
 // storedText returns the text of a message of the user. isMessage is false for results of tools.
 func storedText(content jsontext.Value) (words string, isMessage bool) {
 	if content.Kind() == '"' {
-		_ = json.Unmarshal(content, &words, lenient) // the decoder has checked the string
+		_ = json.Unmarshal(content, &words, lenient.Options) // the decoder has checked the string
 		return words, true
 	}
 	var parts []struct {
-		Type text `json:"type"`
-		Text text `json:"text"`
+		Type lenient.Str `json:"type"`
+		Text lenient.Str `json:"text"`
 	}
-	if json.Unmarshal(content, &parts, lenient) != nil {
+	if json.Unmarshal(content, &parts, lenient.Options) != nil {
 		return "", false
 	}
 	for _, p := range parts {

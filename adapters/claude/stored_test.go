@@ -36,7 +36,7 @@ func TestSessionFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			var got []string
-			n := claude.NewNormalizer("s1", func(e event.Event) {
+			n := claude.New().Transcribe("s1", func(e event.Event) {
 				switch d := e.Data.(type) {
 				case event.SessionReady:
 					got = append(got, "ready "+d.ProviderSessionID+" "+d.RuntimeVersion+" "+d.Cwd)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 func TestReadsFiles(t *testing.T) {
@@ -50,7 +51,7 @@ func TestResultErrorCodes(t *testing.T) {
 		"status only": {line{APIErrorStatus: status(529)}, nil, event.ErrorOverloaded},
 		"too long":    {line{TerminalReason: "prompt_too_long"}, &event.Error{Code: event.ErrorInvalid}, event.ErrorContext},
 		"max turns":   {line{Subtype: "error_max_turns"}, nil, event.ErrorLimit},
-		"unreached":   {line{Errors: []text{"API Error: Unable to connect to API (ECONNREFUSED)"}}, nil, event.ErrorNetwork},
+		"unreached":   {line{Errors: []lenient.Str{"API Error: Unable to connect to API (ECONNREFUSED)"}}, nil, event.ErrorNetwork},
 		"nothing":     {line{Subtype: "error_during_execution"}, nil, event.ErrorUnknown},
 	} {
 		if got := resultError(&c.ln, c.seen); got.Code != c.want || got.Message == "" {
@@ -104,7 +105,7 @@ func TestWireUUID(t *testing.T) {
 // Tasks without a tool are independent of each other.
 func TestTasksWithoutAToolAreIndependent(t *testing.T) {
 	var tasks []string
-	n := NewNormalizer("s", func(e event.Event) {
+	n := New().Transcribe("s", func(e event.Event) {
 		if d, ok := e.Data.(event.Task); ok {
 			tasks = append(tasks, d.TaskID+" "+string(d.Status))
 		}

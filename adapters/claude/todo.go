@@ -8,18 +8,19 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // todoInput is the input of the list tools: TodoWrite has the whole list,
 // TaskUpdate a new subject.
 type todoInput struct {
-	Todos   todos `json:"todos"`
-	Subject text  `json:"subject"`
+	Todos   todos       `json:"todos"`
+	Subject lenient.Str `json:"subject"`
 }
 
 type todos []struct {
-	Content text `json:"content"`
-	Status  text `json:"status"`
+	Content lenient.Str `json:"content"`
+	Status  lenient.Str `json:"status"`
 }
 
 // todoResult is the result of the tools that edit single tasks. The fields are
@@ -33,9 +34,9 @@ type todoResult struct {
 }
 
 type todoTask struct {
-	ID      text `json:"id"`
-	Subject text `json:"subject"`
-	Status  text `json:"status"`
+	ID      lenient.Str `json:"id"`
+	Subject lenient.Str `json:"subject"`
+	Status  lenient.Str `json:"status"`
 }
 
 // todoList is the session's task list as far as tools reported it. In a resumed
@@ -54,7 +55,7 @@ func (in *todoInput) emitPlan(s *ledger.Scope) {
 	s.Emit(p)
 }
 
-func stepStatus(s text) event.StepStatus {
+func stepStatus(s lenient.Str) event.StepStatus {
 	switch s {
 	case "in_progress":
 		return event.StepInProgress
@@ -71,12 +72,12 @@ func (l *todoList) applyResult(s *ledger.Scope, tool, subject string, r *todoRes
 	switch tool {
 	case "TaskCreate":
 		var t todoTask
-		if json.Unmarshal(r.Made, &t, lenient) == nil && t.ID != "" {
+		if json.Unmarshal(r.Made, &t, lenient.Options) == nil && t.ID != "" {
 			l.addTask(t)
 		}
 	case "TaskList":
 		var all []todoTask
-		if json.Unmarshal(r.List, &all, lenient) != nil {
+		if json.Unmarshal(r.List, &all, lenient.Options) != nil {
 			return
 		}
 		l.ids, l.steps = nil, nil
@@ -97,12 +98,12 @@ func (l *todoList) addTask(t todoTask) {
 }
 
 func (l *todoList) updateTask(subject string, r *todoResult) {
-	var id text
+	var id lenient.Str
 	var done bool
 	var change struct {
-		To text `json:"to"`
+		To lenient.Str `json:"to"`
 	}
-	if json.Unmarshal(r.ID, &id, lenient) != nil || json.Unmarshal(r.Success, &done, lenient) != nil || !done {
+	if json.Unmarshal(r.ID, &id, lenient.Options) != nil || json.Unmarshal(r.Success, &done, lenient.Options) != nil || !done {
 		return
 	}
 	i := slices.Index(l.ids, string(id))
@@ -112,7 +113,7 @@ func (l *todoList) updateTask(subject string, r *todoResult) {
 	if subject != "" {
 		l.steps[i].Text = subject
 	}
-	if r.Change == nil || json.Unmarshal(r.Change, &change, lenient) != nil {
+	if r.Change == nil || json.Unmarshal(r.Change, &change, lenient.Options) != nil {
 		return
 	}
 	if change.To == "deleted" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // toolInfo holds fields of a tool's start that its result repeats.
@@ -22,17 +23,17 @@ type toolInfo struct {
 
 // toolInput holds the input fields that events show.
 type toolInput struct {
-	FilePath     text `json:"file_path"`
-	NotebookPath text `json:"notebook_path"`
-	Command      text `json:"command"`
-	Pattern      text `json:"pattern"`
-	Path         text `json:"path"`
-	Description  text `json:"description"`
-	Agent        text `json:"agent"`
-	SubagentType text `json:"subagent_type"`
-	Background   bool `json:"run_in_background"`
-	Query        text `json:"query"`
-	URL          text `json:"url"`
+	FilePath     lenient.Str `json:"file_path"`
+	NotebookPath lenient.Str `json:"notebook_path"`
+	Command      lenient.Str `json:"command"`
+	Pattern      lenient.Str `json:"pattern"`
+	Path         lenient.Str `json:"path"`
+	Description  lenient.Str `json:"description"`
+	Agent        lenient.Str `json:"agent"`
+	SubagentType lenient.Str `json:"subagent_type"`
+	Background   bool        `json:"run_in_background"`
+	Query        lenient.Str `json:"query"`
+	URL          lenient.Str `json:"url"`
 	todoInput
 }
 
@@ -49,10 +50,10 @@ func (t *translator) startTool(s *ledger.Scope, messageID string, bl *block) {
 		return
 	}
 	var in toolInput
-	_ = json.Unmarshal(bl.Input, &in, lenient) // an unexpected input leaves the fields empty
+	_ = json.Unmarshal(bl.Input, &in, lenient.Options) // an unexpected input leaves the fields empty
 	name := string(bl.Name)
 	d := event.ToolStart{
-		ToolUseID: bl.ID, Tool: name, Input: clone(bl.Input), MessageID: messageID,
+		ToolUseID: bl.ID, Tool: name, Input: bl.Input.Clone(), MessageID: messageID,
 		Command: string(in.Command), Pattern: string(in.Pattern), SearchPath: string(in.Path),
 		FilePath: cmp.Or(string(in.FilePath), string(in.NotebookPath)), Background: in.Background,
 	}
@@ -128,7 +129,7 @@ func (t *translator) endTool(s *ledger.Scope, ln *line, bl *block, b []byte) {
 	t.resolveByResult(sub, bl.ToolUseID, d.Status, source)
 	if !s.ToolResult(d) {
 		if !t.agents.toolEnded(key) {
-			t.notice(event.LevelInfo, event.NoticeLate, "a result of an unknown tool call", b)
+			t.l.Notice(event.LevelInfo, event.NoticeLate, "a result of an unknown tool call", b)
 		}
 		return
 	}

@@ -4,23 +4,24 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // runtimeName is the runtime's name in session_ready.
 const runtimeName = "claude"
 
 // translator converts lines of stdout to events. The live session and the
-// Normalizer share it.
+// transcripts share it.
 type translator struct {
 	l    *ledger.Ledger
-	live *protocol // nil in the Normalizer
+	live *protocol // nil in a transcript
 	ln   line
 
 	model, mode string // as last emitted
@@ -31,12 +32,12 @@ type translator struct {
 	stream    messageStream
 	agents    agents
 	todo      todoList
-	questions map[string]*question // open questions by request id
-	denied    map[string]bool      // denied tool calls, by toolKey
+	questions session.Questions[*question]
+	denied    map[string]bool // denied tool calls, by toolKey
 }
 
 func newTranslator(l *ledger.Ledger) *translator {
-	return &translator{l: l, questions: map[string]*question{}, denied: map[string]bool{}, agents: newAgents()}
+	return &translator{l: l, denied: map[string]bool{}, agents: newAgents()}
 }
 
 // handleLine handles one line of stdout.
@@ -73,7 +74,7 @@ func (t *translator) handleLine(b []byte) {
 	case "control_response":
 		t.handleControlResponse(ln, b)
 	case "conversation_reset":
-		t.notice(event.LevelInfo, event.NoticeWarning, "the conversation was cleared: the model does not remember earlier messages", b)
+		t.l.Notice(event.LevelInfo, event.NoticeWarning, "the conversation was cleared: the model does not remember earlier messages", b)
 	case "rate_limit_event":
 		if r := ln.RateLimit; r != nil && r.Status != "allowed" && r.Status != "" {
 			t.warn("rate limit: "+string(r.Status), b)
@@ -87,7 +88,7 @@ func (t *translator) handleLine(b []byte) {
 	case "keep_alive", "tool_use_summary", "prompt_suggestion", "control_request_progress", "session_title_changed", "active_goal":
 		// Ignored, see doc.go.
 	default:
-		t.noticeUnknown(b)
+		t.l.Unknown(string(t.ln.Type), b)
 	}
 }
 
@@ -95,19 +96,18 @@ func (t *translator) handleLine(b []byte) {
 // information may be lost and nothing may end, except that a result ends the
 // turn whatever else it contains.
 func (t *translator) handleUnreadable(b []byte, err error) {
-	v := jsontext.Value(b)
-	if !v.IsValid(lenient) {
-		t.notice(event.LevelWarning, event.NoticeGarbage, truncate(b, 4096), nil)
+	if !jsontext.Value(b).IsValid(lenient.Options) {
+		t.l.Unreadable(b)
 		return
 	}
 	var core struct {
-		Type           word   `json:"type"`
-		Subtype        word   `json:"subtype"`
-		IsError        bool   `json:"is_error"`
-		TerminalReason text   `json:"terminal_reason"`
-		RequestID      string `json:"request_id"`
+		Type           word        `json:"type"`
+		Subtype        word        `json:"subtype"`
+		IsError        bool        `json:"is_error"`
+		TerminalReason lenient.Str `json:"terminal_reason"`
+		RequestID      string      `json:"request_id"`
 	}
-	if json.Unmarshal(b, &core, lenient) == nil {
+	if json.Unmarshal(b, &core, lenient.Options) == nil {
 		t.ln.reset()
 		switch core.Type {
 		case "result":
@@ -119,28 +119,11 @@ func (t *translator) handleUnreadable(b []byte, err error) {
 			}
 		}
 	}
-	t.notice(event.LevelWarning, event.NoticeUnknownMessage, err.Error(), b)
-}
-
-func (t *translator) noticeUnknown(b []byte) {
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, "", b)
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: clone(raw)})
+	t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage, err.Error(), b)
 }
 
 func (t *translator) warn(text string, raw []byte) {
-	t.notice(event.LevelWarning, event.NoticeWarning, text, raw)
-}
-
-func clone(b []byte) event.Raw { return event.Raw(bytes.Clone(b)) }
-
-func truncate(b []byte, n int) string {
-	if len(b) > n {
-		return strings.ToValidUTF8(string(b[:n]), "\uFFFD") + fmt.Sprintf("… (%d bytes)", len(b))
-	}
-	return strings.ToValidUTF8(string(b), "\uFFFD")
+	t.l.Notice(event.LevelWarning, event.NoticeWarning, text, raw)
 }
 
 // updateSessionID stores the runtime's session id. In a transcript, the session
@@ -152,7 +135,7 @@ func (t *translator) updateSessionID(ln *line, id string, b []byte) {
 		t.provider = id
 	case t.live == nil || t.live.isReady:
 		t.provider = id
-		t.notice(event.LevelInfo, event.NoticeWarning, "the runtime's session id has changed", b)
+		t.l.Notice(event.LevelInfo, event.NoticeWarning, "the runtime's session id has changed", b)
 	}
 	if t.live != nil || t.l.Ready() || ln.Type == "command_lifecycle" || ln.Type == "result" && t.l.Turn() == nil && ln.NumTurns == 0 && ln.IsError {
 		return
@@ -174,7 +157,7 @@ func (t *translator) handleSystem(ln *line, b []byte) {
 		t.handleStatus(ln)
 	case "api_retry":
 		t.turn.retrying = true
-		t.notice(event.LevelWarning, event.NoticeRetry, fmt.Sprintf("attempt %.0f of %.0f in %.0f ms: %s", ln.Attempt, ln.MaxRetries, ln.RetryDelay, ln.Error), b)
+		t.l.Notice(event.LevelWarning, event.NoticeRetry, fmt.Sprintf("attempt %.0f of %.0f in %.0f ms: %s", ln.Attempt, ln.MaxRetries, ln.RetryDelay, ln.Error), b)
 	case "task_started", "task_progress", "task_updated", "task_notification", "background_tasks_changed":
 		t.handleTask(ln)
 	case "compact_boundary":
@@ -195,7 +178,7 @@ func (t *translator) handleSystem(ln *line, b []byte) {
 		t.warn(string(ln.Content), b)
 		t.modelChanged(string(ln.FallbackModel))
 	case "informational", "notification", "mirror_error", "session_writes_lost":
-		t.notice(event.LevelInfo, event.NoticeWarning, cmp.Or(string(ln.Content), string(ln.Text), ln.Message.Text, string(ln.Error)), b)
+		t.l.Notice(event.LevelInfo, event.NoticeWarning, cmp.Or(string(ln.Content), string(ln.Text), ln.Message.Text, string(ln.Error)), b)
 	case "local_command_output":
 		if s := t.lineScope(ln); s != nil {
 			t.emitWhole(s, ln.UUID, string(ln.Content))
@@ -208,7 +191,7 @@ func (t *translator) handleSystem(ln *line, b []byte) {
 		"commands_changed", "files_persisted", "memory_recall", "elicitation_complete", "plugin_install", "control_request_progress":
 		// Ignored, see doc.go.
 	default:
-		t.noticeUnknown(b)
+		t.l.Unknown(string(t.ln.Type), b)
 	}
 }
 

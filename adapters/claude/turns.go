@@ -72,7 +72,7 @@ func (t *translator) startTurnWith(taken []queuedMessage) {
 	}
 	t.emitQueue()
 	if t.live != nil {
-		t.live.turnBegan()
+		t.live.early.TurnBegan()
 	}
 }
 

@@ -10,11 +10,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fastjson"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
-
-// lenient accepts what runtimes really send: lone surrogates, invalid UTF-8 and
-// duplicate members.
-var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 
 // line is one line of stdout: the union of all messages, so that one pass
 // decodes it. The order of keys is not stable, and type may come last. Fields
@@ -36,19 +33,19 @@ type line struct {
 	Abandoned    *abandoned `json:"abandoned_blocks"`
 
 	// assistant, user
-	Error        text          `json:"error"`
+	Error        lenient.Str   `json:"error"`
 	APIError     bool          `json:"is_api_error_message"`
-	APIErrorType text          `json:"api_error_type"`
-	APIErrorKind text          `json:"api_error"`
+	APIErrorType lenient.Str   `json:"api_error_type"`
+	APIErrorKind lenient.Str   `json:"api_error"`
 	Aborted      bool          `json:"aborted"`
-	LocalSource  text          `json:"local_command_source"`
+	LocalSource  lenient.Str   `json:"local_command_source"`
 	IsReplay     bool          `json:"isReplay"`
 	ToolResult   toolUseResult `json:"tool_use_result"`
 	ToolMeta     []toolMeta    `json:"tool_result_meta"`
 
 	// command_lifecycle
-	CommandUUID string `json:"command_uuid"`
-	State       text   `json:"state"`
+	CommandUUID string      `json:"command_uuid"`
+	State       lenient.Str `json:"state"`
 
 	// control_request, control_cancel_request, control_response
 	RequestID string   `json:"request_id"`
@@ -56,46 +53,46 @@ type line struct {
 	Response  *reply   `json:"response"`
 
 	// result
-	IsError        bool       `json:"is_error"`
-	Result         text       `json:"result"`
-	Errors         []text     `json:"errors"`
-	TerminalReason text       `json:"terminal_reason"`
-	NumTurns       float64    `json:"num_turns"`
-	DurationMS     float64    `json:"duration_ms"`
-	Cost           *float64   `json:"total_cost_usd"`
-	Usage          *usage     `json:"usage"`
-	ModelUsage     modelUsage `json:"modelUsage"`
-	APIErrorStatus *float64   `json:"api_error_status"`
-	Origin         origin     `json:"origin"`
+	IsError        bool          `json:"is_error"`
+	Result         lenient.Str   `json:"result"`
+	Errors         []lenient.Str `json:"errors"`
+	TerminalReason lenient.Str   `json:"terminal_reason"`
+	NumTurns       float64       `json:"num_turns"`
+	DurationMS     float64       `json:"duration_ms"`
+	Cost           *float64      `json:"total_cost_usd"`
+	Usage          *usage        `json:"usage"`
+	ModelUsage     modelUsage    `json:"modelUsage"`
+	APIErrorStatus *float64      `json:"api_error_status"`
+	Origin         origin        `json:"origin"`
 
 	// system
-	Model           text         `json:"model"`
-	PermissionMode  text         `json:"permissionMode"`
-	Version         text         `json:"claude_code_version"`
-	Cwd             text         `json:"cwd"`
-	Status          text         `json:"status"`
-	CompactResult   text         `json:"compact_result"`
-	CompactError    text         `json:"compact_error"`
+	Model           lenient.Str  `json:"model"`
+	PermissionMode  lenient.Str  `json:"permissionMode"`
+	Version         lenient.Str  `json:"claude_code_version"`
+	Cwd             lenient.Str  `json:"cwd"`
+	Status          lenient.Str  `json:"status"`
+	CompactResult   lenient.Str  `json:"compact_result"`
+	CompactError    lenient.Str  `json:"compact_error"`
 	Compact         *compactMeta `json:"compact_metadata"`
 	Attempt         float64      `json:"attempt"`
 	MaxRetries      float64      `json:"max_retries"`
 	RetryDelay      float64      `json:"retry_delay_ms"`
-	TaskID          text         `json:"task_id"`
-	TaskType        text         `json:"task_type"`
-	ToolUseID       text         `json:"tool_use_id"`
-	Description     text         `json:"description"`
-	Summary         text         `json:"summary"`
-	SubagentType    text         `json:"subagent_type"`
-	TaskDescription text         `json:"task_description"`
+	TaskID          lenient.Str  `json:"task_id"`
+	TaskType        lenient.Str  `json:"task_type"`
+	ToolUseID       lenient.Str  `json:"tool_use_id"`
+	Description     lenient.Str  `json:"description"`
+	Summary         lenient.Str  `json:"summary"`
+	SubagentType    lenient.Str  `json:"subagent_type"`
+	TaskDescription lenient.Str  `json:"task_description"`
 	IsBackgrounded  *bool        `json:"is_backgrounded"`
 	Patch           *taskPatch   `json:"patch"`
 	Tasks           []taskRef    `json:"tasks"`
-	Content         text         `json:"content"`
-	Text            text         `json:"text"`
-	FallbackModel   text         `json:"fallback_model"`
+	Content         lenient.Str  `json:"content"`
+	Text            lenient.Str  `json:"text"`
+	FallbackModel   lenient.Str  `json:"fallback_model"`
 	RateLimit       *rateLimit   `json:"rate_limit_info"`
-	Outcome         text         `json:"outcome"`
-	HookName        text         `json:"hook_name"`
+	Outcome         lenient.Str  `json:"outcome"`
+	HookName        lenient.Str  `json:"hook_name"`
 
 	// tool_progress
 	Elapsed float64 `json:"elapsed_time_seconds"`
@@ -103,7 +100,7 @@ type line struct {
 
 // origin is why a turn ran that no message of the client began.
 type origin struct {
-	Kind text `json:"kind"`
+	Kind lenient.Str `json:"kind"`
 }
 
 // UnmarshalJSONFrom accepts an object or a string.
@@ -124,11 +121,11 @@ func (o origin) ofNotification() bool { return o.Kind == "task-notification" }
 // message is the message of assistant and user lines. In some system lines it
 // is a string.
 type message struct {
-	ID      string  `json:"id"`
-	Model   text    `json:"model"`
-	Content content `json:"content"`
-	Usage   *usage  `json:"usage"`
-	Text    string  `json:"-"`
+	ID      string      `json:"id"`
+	Model   lenient.Str `json:"model"`
+	Content content     `json:"content"`
+	Usage   *usage      `json:"usage"`
+	Text    string      `json:"-"`
 }
 
 // UnmarshalJSONFrom accepts an object or a string.
@@ -192,8 +189,8 @@ func (c *content) media(l *ledger.Ledger) (out []event.Media) {
 // block is one block of a message: text, thinking, tool_use, tool_result ….
 type block struct {
 	Type      word           `json:"type"`
-	Text      text           `json:"text"`
-	Thinking  text           `json:"thinking"`
+	Text      lenient.Str    `json:"text"`
+	Thinking  lenient.Str    `json:"thinking"`
 	ID        string         `json:"id"`
 	Name      word           `json:"name"`
 	Input     jsontext.Value `json:"input"`
@@ -201,9 +198,9 @@ type block struct {
 	Content   content        `json:"content"`
 	IsError   bool           `json:"is_error"`
 	Source    struct {       // of an image or a document
-		Type  word `json:"type"`
-		MIME  text `json:"media_type"`
-		Bytes text `json:"data"`
+		Type  word        `json:"type"`
+		MIME  lenient.Str `json:"media_type"`
+		Bytes lenient.Str `json:"data"`
 	} `json:"source"`
 }
 
@@ -233,10 +230,10 @@ func decodeObject[T any](d *jsontext.Decoder, v *T) error {
 }
 
 type delta struct {
-	Type       word   `json:"type"`
-	Text       string `json:"text"`
-	Thinking   string `json:"thinking"`
-	StopReason text   `json:"stop_reason"`
+	Type       word        `json:"type"`
+	Text       string      `json:"text"`
+	Thinking   string      `json:"thinking"`
+	StopReason lenient.Str `json:"stop_reason"`
 }
 
 type streamBlock struct {
@@ -248,13 +245,13 @@ type streamBlock struct {
 }
 
 type streamMessage struct {
-	ID    string `json:"id"`
-	Model text   `json:"model"`
-	Usage *usage `json:"usage"`
+	ID    string      `json:"id"`
+	Model lenient.Str `json:"model"`
+	Usage *usage      `json:"usage"`
 }
 
 type errBody struct {
-	Message text `json:"message"`
+	Message lenient.Str `json:"message"`
 }
 
 // UnmarshalJSONFrom decodes an object and skips anything else.
@@ -314,24 +311,24 @@ func (m *modelUsage) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 type toolMeta struct {
 	ID       string `json:"id"`
 	Decision *struct {
-		Decision text `json:"decision"`
-		Source   text `json:"source"`
+		Decision lenient.Str `json:"decision"`
+		Source   lenient.Str `json:"source"`
 	} `json:"permission_decision"`
 }
 
 // toolUseResult is the structured copy of a tool's result: an object that
 // differs by tool, or a string or an array.
 type toolUseResult struct {
-	Type     text   `json:"type"`
-	FilePath text   `json:"filePath"`
-	Content  text   `json:"content"`
-	Patch    []hunk `json:"structuredPatch"`
-	TaskID   text   `json:"backgroundTaskId"`
-	IsAsync  bool   `json:"isAsync"`
-	Status   text   `json:"status"`
-	AgentID  text   `json:"agentId"`
+	Type     lenient.Str `json:"type"`
+	FilePath lenient.Str `json:"filePath"`
+	Content  lenient.Str `json:"content"`
+	Patch    []hunk      `json:"structuredPatch"`
+	TaskID   lenient.Str `json:"backgroundTaskId"`
+	IsAsync  bool        `json:"isAsync"`
+	Status   lenient.Str `json:"status"`
+	AgentID  lenient.Str `json:"agentId"`
 	// PersistedPath is the file with the whole output, of which the result has the beginning.
-	PersistedPath text `json:"persistedOutputPath"`
+	PersistedPath lenient.Str `json:"persistedOutputPath"`
 	notebookResult
 	todoResult
 }
@@ -349,7 +346,7 @@ func (r *toolUseResult) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	}
 	type plain toolUseResult
 	var p plain
-	if json.Unmarshal(v, &p, lenient) == nil {
+	if json.Unmarshal(v, &p, lenient.Options) == nil {
 		*r = toolUseResult(p)
 	}
 	return nil
@@ -357,10 +354,10 @@ func (r *toolUseResult) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 // notebookResult is the result of an edit of a cell of a notebook.
 type notebookResult struct {
-	Notebook  text `json:"notebook_path"`
-	OldSource text `json:"old_source"`
-	NewSource text `json:"new_source"`
-	CellError text `json:"error"`
+	Notebook  lenient.Str `json:"notebook_path"`
+	OldSource lenient.Str `json:"old_source"`
+	NewSource lenient.Str `json:"new_source"`
+	CellError lenient.Str `json:"error"`
 }
 
 type hunk struct {
@@ -372,45 +369,45 @@ type hunk struct {
 }
 
 type request struct {
-	Subtype     text             `json:"subtype"`
-	ToolName    text             `json:"tool_name"`
+	Subtype     lenient.Str      `json:"subtype"`
+	ToolName    lenient.Str      `json:"tool_name"`
 	Input       jsontext.Value   `json:"input"`
-	ToolUseID   text             `json:"tool_use_id"`
-	AgentID     text             `json:"agent_id"`
-	Reason      text             `json:"decision_reason"`
+	ToolUseID   lenient.Str      `json:"tool_use_id"`
+	AgentID     lenient.Str      `json:"agent_id"`
+	Reason      lenient.Str      `json:"decision_reason"`
 	Suggestions []jsontext.Value `json:"permission_suggestions"`
 
-	CallbackID text           `json:"callback_id"` // of a hook
+	CallbackID lenient.Str    `json:"callback_id"` // of a hook
 	Message    jsontext.Value `json:"message"`     // of an MCP server: JSON-RPC; of a question: a string
-	ServerName text           `json:"server_name"`
+	ServerName lenient.Str    `json:"server_name"`
 }
 
 type reply struct {
-	Subtype   text   `json:"subtype"`
-	RequestID string `json:"request_id"`
-	Error     text   `json:"error"`
-	Response  body   `json:"response"`
+	Subtype   lenient.Str `json:"subtype"`
+	RequestID string      `json:"request_id"`
+	Error     lenient.Str `json:"error"`
+	Response  body        `json:"response"`
 }
 
 // body is the content of a reply to our request, or, in an echo, of our own
 // reply to a permission.
 type body struct {
-	Version  text  `json:"claude_code_version"`
-	Mode     text  `json:"current_permission_mode"`
-	Model    text  `json:"model"`
-	Hooks    *bool `json:"hooks_applied"` // of initialize
-	Behavior text  `json:"behavior"`
-	Action   text  `json:"action"`
+	Version  lenient.Str `json:"claude_code_version"`
+	Mode     lenient.Str `json:"current_permission_mode"`
+	Model    lenient.Str `json:"model"`
+	Hooks    *bool       `json:"hooks_applied"` // of initialize
+	Behavior lenient.Str `json:"behavior"`
+	Action   lenient.Str `json:"action"`
 	// Cancelled is true if the message was cancelled in time; for an interrupt
 	// it lists the cancelled messages.
 	Cancelled jsontext.Value `json:"cancelled"`
 
 	// Of rewind_files:
-	CanRewind    bool    `json:"canRewind"`
-	Error        text    `json:"error"`
-	FilesChanged []text  `json:"filesChanged"`
-	Insertions   float64 `json:"insertions"`
-	Deletions    float64 `json:"deletions"`
+	CanRewind    bool          `json:"canRewind"`
+	Error        lenient.Str   `json:"error"`
+	FilesChanged []lenient.Str `json:"filesChanged"`
+	Insertions   float64       `json:"insertions"`
+	Deletions    float64       `json:"deletions"`
 
 	// Lists, of initialize and of mcp_status:
 	Models   jsontext.Value `json:"models"`
@@ -430,9 +427,9 @@ type compactMeta struct {
 }
 
 type taskPatch struct {
-	Status         text  `json:"status"`
-	Error          text  `json:"error"`
-	IsBackgrounded *bool `json:"is_backgrounded"`
+	Status         lenient.Str `json:"status"`
+	Error          lenient.Str `json:"error"`
+	IsBackgrounded *bool       `json:"is_backgrounded"`
 }
 
 type taskRef struct {
@@ -440,5 +437,5 @@ type taskRef struct {
 }
 
 type rateLimit struct {
-	Status text `json:"status"`
+	Status lenient.Str `json:"status"`
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // agentState is one entry of agentsStates, whose keys are thread ids.
@@ -23,7 +24,7 @@ func parseAgentStates(v jsontext.Value) []agentState {
 		return nil
 	}
 	var all []agentState
-	d := jsontext.NewDecoder(bytes.NewReader(v), lenient)
+	d := jsontext.NewDecoder(bytes.NewReader(v), lenient.Options)
 	_, _ = d.ReadToken() // the value was valid when the line was decoded
 	for d.PeekKind() == '"' {
 		key, err := d.ReadToken()
@@ -32,8 +33,8 @@ func parseAgentStates(v jsontext.Value) []agentState {
 		}
 		id := key.String()
 		var s struct {
-			Status  str `json:"status"`
-			Message str `json:"message"`
+			Status  lenient.Str `json:"status"`
+			Message lenient.Str `json:"message"`
 		}
 		if json.UnmarshalDecode(d, &s) != nil {
 			break

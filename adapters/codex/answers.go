@@ -2,13 +2,12 @@ package codex
 
 import (
 	"fmt"
-	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 type decisionBody struct {
@@ -76,12 +75,7 @@ func (t *translator) cancel(a *question) {
 }
 
 // answerQuestion answers an open question.
-func (t *translator) answerQuestion(id string, an adapters.Answer) error {
-	i := slices.IndexFunc(t.questions, func(a *question) bool { return a.id == id })
-	if i < 0 {
-		return fmt.Errorf("%w: %q", adapters.ErrUnknownID, id)
-	}
-	a := t.questions[i]
+func (t *translator) answerQuestion(a *question, an adapters.Answer) error {
 	if a.method == methodUserInput || a.method == methodElicitation && !a.asMCP {
 		return t.answerInterrupt(a, an)
 	}
@@ -105,13 +99,13 @@ func (t *translator) answerQuestion(id string, an adapters.Answer) error {
 		}
 		res, allowed = decisionBody{o}, true
 	}
-	t.dropQuestion(a)
+	t.questions.Drop(a)
 	t.live.sendResult(a.rpc, res)
 	d := an.Decision
 	if allowed {
 		d = event.DecisionAllow
 	}
-	t.l.Resolve(id, d, an.By, nil)
+	t.l.Resolve(a.ID, d, an.By, nil)
 	return nil
 }
 
@@ -119,7 +113,7 @@ func (t *translator) answerQuestion(id string, an adapters.Answer) error {
 // acceptForSession.
 func (a *question) findOption(s string) jsontext.Value {
 	for _, o := range a.options {
-		if string(o) == s || scalar(o) == s {
+		if string(o) == s || lenient.Text(o) == s {
 			return o
 		}
 	}
@@ -128,9 +122,6 @@ func (a *question) findOption(s string) jsontext.Value {
 
 func (t *translator) answerInterrupt(a *question, an adapters.Answer) error {
 	v := an.Value
-	if len(v) > 0 && !v.IsValid() {
-		return fmt.Errorf("value: not JSON: %.80q", v)
-	}
 	refused := an.Decision == event.DecisionDeny || an.Decision == event.DecisionCancel
 	var res any
 	switch {
@@ -142,17 +133,17 @@ func (t *translator) answerInterrupt(a *question, an adapters.Answer) error {
 		res = a.decisionResult(an.Decision)
 	case len(v) == 0:
 		res = elicitationResult{"accept", empty, null}
-	case decodeRaw[elicitationResult](v).Action != "":
+	case lenient.Decode[elicitationResult](v).Action != "":
 		res = v
 	default:
 		res = elicitationResult{"accept", v, null}
 	}
-	t.dropQuestion(a)
+	t.questions.Drop(a)
 	t.live.sendResult(a.rpc, res)
 	if len(v) == 0 && refused {
-		v = encode(an.Decision)
+		v = lenient.Encode(an.Decision)
 	}
-	t.l.Resolve(a.id, event.DecisionAllow, an.By, v)
+	t.l.Resolve(a.ID, event.DecisionAllow, an.By, v)
 	return nil
 }
 
@@ -165,7 +156,7 @@ func (a *question) allowResult(s adapters.Scope) (any, error) {
 	session := s == adapters.ScopeSession
 	switch {
 	case a.method == methodElicitation:
-		return elicitationResult{"accept", empty, encode(persist{string(s)})}, nil
+		return elicitationResult{"accept", empty, lenient.Encode(persist{string(s)})}, nil
 	case a.method == methodPermissions && session:
 		return permissionsResult{a.perms, string(s)}, nil
 	case (a.method == methodCommandApproval || a.method == methodFileApproval) && session:
@@ -198,10 +189,10 @@ type inputAnswer struct {
 // value already has that form, with or without an answers member, or has a
 // string or a list of strings by the id or the text of each part.
 func (a *question) fillAnswers(v event.Raw) jsontext.Value {
-	if in := decodeRaw[inputResult](v); len(in.Answers) > 0 {
+	if in := lenient.Decode[inputResult](v); len(in.Answers) > 0 {
 		v = in.Answers
 	}
-	given := decodeRaw[map[string]jsontext.Value](v)
+	given := lenient.Decode[map[string]jsontext.Value](v)
 	out := map[string]jsontext.Value{}
 	for _, p := range a.parts {
 		x := given[string(p.ID)]
@@ -211,16 +202,12 @@ func (a *question) fillAnswers(v event.Raw) jsontext.Value {
 		switch {
 		case x == nil:
 		case x.Kind() == '"':
-			out[string(p.ID)] = encode(inputAnswer{[]string{scalar(x)}})
+			out[string(p.ID)] = lenient.Encode(inputAnswer{[]string{lenient.Text(x)}})
 		case x.Kind() == '[':
-			out[string(p.ID)] = encode(inputAnswer{decodeRaw[[]string](x)})
+			out[string(p.ID)] = lenient.Encode(inputAnswer{lenient.Decode[[]string](x)})
 		default:
 			out[string(p.ID)] = x
 		}
 	}
-	b, err := json.Marshal(out, lenient, json.Deterministic(true))
-	if err != nil {
-		return empty // cannot happen: decoded JSON encodes
-	}
-	return b
+	return lenient.Encode(out)
 }

@@ -25,7 +25,7 @@ const (
 func nextDelta(tb testing.TB) (next func()) {
 	tb.Helper()
 	enc := event.NewEncoder(io.Discard)
-	n := codex.NewNormalizer("s", func(e event.Event) {
+	n := codex.New().Transcribe("s", func(e event.Event) {
 		if err := enc.Encode(e); err != nil {
 			tb.Error(err)
 		}

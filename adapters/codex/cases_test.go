@@ -130,7 +130,7 @@ func load(t *testing.T, file string) (out [][]byte, witness []witnessLine) {
 // normalize converts lines that arrive a millisecond apart.
 func normalize(lines [][]byte) []event.Event {
 	var evs []event.Event
-	n := codex.NewNormalizer("s", func(e event.Event) { evs = append(evs, e) })
+	n := codex.New().Transcribe("s", func(e event.Event) { evs = append(evs, e) })
 	at := time.Unix(0, 0)
 	for _, l := range lines {
 		at = at.Add(time.Millisecond)

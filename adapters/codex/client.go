@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,46 +9,30 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // client is the live side: it sends requests and tracks their results. It
 // implements session.Protocol; all methods run under the session's lock.
 type client struct {
-	host          session.Host
-	o             adapters.Options
-	mode          mode
-	t             *translator
-	nextID        int64
-	calls         map[int64]*pendingCall
-	sent          []*sentMessage
-	stopRequested bool // Stop was called before the turn began
-	nextSettings  settings
-	wantedMode    string // the last requested mode
-	runs          []*toolRun
+	host         session.Host
+	o            adapters.Options
+	mode         mode
+	t            *translator
+	calls        session.Calls[*result]
+	sent         session.Sent
+	early        session.EarlyStop
+	nextSettings settings
+	wantedMode   string // the last requested mode
+	runs         []*toolRun
 
 	takenTurns      []takenTurn // turns of this session, oldest first
 	pendingCommands int         // turns requested without a message that have not begun
 }
 
-type pendingCall struct {
-	method string
-	then   func(r *result, err error)
-	cancel func()
-}
-
-// sentMessage is a message that was sent and that no turn has taken.
-type sentMessage struct {
-	id          string
-	attachments []event.Attachment
-	via         event.Via
-	turn        string // the turn that the reply assigned it to
-}
-
-var errTimeout = errors.New("no answer within the limit")
-
 func newClient(h session.Host, o adapters.Options, m mode) *client {
-	c := &client{host: h, o: o, mode: m, calls: map[int64]*pendingCall{}, wantedMode: m.name}
+	c := &client{host: h, o: o, mode: m, wantedMode: m.name}
 	c.t = &translator{l: h.Ledger(), live: c}
 	return c
 }
@@ -66,46 +49,31 @@ func (c *client) Skipped(head map[string]string) {
 
 // sendRequest sends a request and calls then once, with its result or an error.
 func (c *client) sendRequest(method string, params any, then func(*result, error)) {
-	c.nextID++
-	id := c.nextID
-	k := &pendingCall{method: method, then: then}
-	limit := c.host.Limits().Request
-	k.cancel = c.host.After(limit, func() {
-		delete(c.calls, id)
-		then(nil, fmt.Errorf("%s: %w of %v", method, errTimeout, limit))
-	})
-	c.calls[id] = k
-	c.host.Write(encode(request{id, method, params}))
+	c.host.Write(lenient.Encode(request{c.calls.Add(c.host, method, true, then), method, params}))
 }
 
 // handleResponse handles a line with an id and without a method.
 func (c *client) handleResponse(b []byte) {
 	m := &c.t.m
-	id, err := strconv.ParseInt(string(m.ID), 10, 64)
-	k := c.calls[id]
-	if err != nil || k == nil {
-		c.t.noticeUnknown(b)
-		return
+	number, _ := strconv.Atoi(string(m.ID)) // 0 is no call
+	switch k := c.calls.Take(number); {
+	case k == nil:
+		c.t.l.Unknown(m.Method.val(), b)
+	case m.Error.V != nil:
+		k.Fail(m.Error.V)
+	case m.Result.V != nil:
+		k.Reply(m.Result.V)
+	default:
+		k.Reply(&result{})
 	}
-	delete(c.calls, id)
-	k.cancel()
-	if e := m.Error.v; e != nil {
-		k.then(nil, fmt.Errorf("%s: %w", k.method, e))
-		return
-	}
-	r := m.Result.v
-	if r == nil {
-		r = &result{}
-	}
-	k.then(r, nil)
 }
 
-func (c *client) sendResult(id jsontext.Value, v any) { c.host.Write(encode(reply{id, v})) }
+func (c *client) sendResult(id jsontext.Value, v any) { c.host.Write(lenient.Encode(reply{id, v})) }
 
 func (c *client) sendError(id jsontext.Value, msg string) {
 	e := errorReply{ID: id}
 	e.Error.Code, e.Error.Message = -32601, msg
-	c.host.Write(encode(e))
+	c.host.Write(lenient.Encode(e))
 }
 
 // Start implements session.Protocol.
@@ -115,18 +83,18 @@ func (c *client) Start() {
 	p.Capabilities.ExperimentalAPI = true
 	c.sendRequest("initialize", p, func(r *result, err error) {
 		if err != nil {
-			c.failOpen("handshake", err)
+			session.FailOpen(c.host, "handshake", err)
 			return
 		}
 		c.t.version = versionOf(string(r.UserAgent))
-		c.host.Write(encode(notification{"initialized"}))
+		c.host.Write(lenient.Encode(notification{"initialized"}))
 		if !c.o.Unarchive {
 			c.openThread()
 			return
 		}
 		c.callThread("thread/unarchive", idParams{c.o.Resume}, func(err error) {
 			if err != nil {
-				c.failOpen("unarchive", err)
+				session.FailOpen(c.host, "unarchive", err)
 				return
 			}
 			c.openThread()
@@ -156,28 +124,16 @@ func (c *client) openThread() {
 		p.Tools = dynamicTools(c.o.Tools) // a resumed thread keeps its tools
 	}
 	c.sendRequest(method, p, func(r *result, err error) {
-		if err == nil && (r.Thread.v == nil || r.Thread.v.ID == "") {
+		if err == nil && (r.Thread.V == nil || r.Thread.V.ID == "") {
 			err = fmt.Errorf("%s: the result names no thread", method)
 		}
 		if err != nil {
-			c.failOpen(op, err)
+			session.FailOpen(c.host, op, err)
 			return
 		}
 		c.t.threadOpened(r, c.o.Resume != "" && !c.o.Fork, from, c.mode.name)
 		c.host.Ready(nil)
 	})
-}
-
-func (c *client) failOpen(op string, err error) {
-	e := &adapters.OpenError{Code: event.ErrorProtocol, Op: op, Err: err}
-	var rpc *rpcError
-	switch {
-	case errors.Is(err, errTimeout):
-		e.Code = event.ErrorTimeout
-	case errors.As(err, &rpc):
-		e.Code = event.ErrorInvalid
-	}
-	c.host.Ready(e)
 }
 
 // Starting implements session.Starter.
@@ -189,57 +145,35 @@ func (c *client) Starting() bool {
 // message into it. Events report the outcome.
 func (c *client) Send(m adapters.Message, reply func(error)) {
 	th := c.t.main
-	s := &sentMessage{id: m.ID, attachments: m.Attachments, via: event.ViaTurn}
+	via := event.ViaTurn
 	if th.running || c.Starting() {
-		s.via = event.ViaMerge
+		via = event.ViaMerge
 	}
-	c.sent = append(c.sent, s)
+	s := c.sent.Add(m, via)
 	with, taken := c.turnSettings()
 	c.sendRequest("turn/start", turnParams{ThreadID: th.id, ClientUserMessageID: m.ID, Input: inputOf(m), OutputSchema: c.o.Schema, settings: with}, func(r *result, err error) {
 		if err != nil {
-			c.messageRefused(s, err)
+			if c.sent.Remove(s) {
+				s.Refused(c.t.l, err)
+			}
 			return
 		}
 		taken()
-		if r.Turn.v != nil {
-			s.turn = string(r.Turn.v.ID)
+		if r.Turn.V != nil {
+			s.Turn = string(r.Turn.V.ID)
 		}
 	})
 	reply(nil)
 }
 
-// messageRefused reports a message that the runtime rejected: as a failed turn
-// if the message would have started one, else as a notice.
-func (c *client) messageRefused(s *sentMessage, err error) {
-	if !slices.Contains(c.sent, s) {
-		return // it was taken, but the reply was lost
-	}
-	c.removeSent(s)
-	l := c.t.l
-	if c.t.main.running {
-		c.t.notice(event.LevelError, event.NoticeRefused, "message "+s.id+" was not taken: "+err.Error(), nil)
-		return
-	}
-	code := event.ErrorInvalid
-	if errors.Is(err, errTimeout) {
-		code = event.ErrorTimeout
-	}
-	l.TurnStart(event.TurnStart{Cause: event.CauseUser, MessageIDs: []string{s.id}})
-	l.Error(event.Error{Code: code, Message: err.Error()})
-}
-
-func (c *client) removeSent(s *sentMessage) {
-	c.sent = slices.DeleteFunc(c.sent, func(x *sentMessage) bool { return x == s })
-}
-
 // Steer implements session.Protocol.
 func (c *client) Steer(m adapters.Message, reply func(error)) {
 	th := c.t.main
-	s := &sentMessage{id: m.ID, attachments: m.Attachments, via: event.ViaSteer, turn: th.turn}
-	c.sent = append(c.sent, s)
+	s := c.sent.Add(m, event.ViaSteer)
+	s.Turn = th.turn
 	c.sendRequest("turn/steer", turnParams{ThreadID: th.id, ExpectedTurnID: th.turn, ClientUserMessageID: m.ID, Input: inputOf(m)}, func(_ *result, err error) {
 		if err != nil {
-			c.removeSent(s)
+			c.sent.Remove(s)
 		}
 		reply(err)
 	})
@@ -267,8 +201,8 @@ func inputOf(m adapters.Message) []inputOut {
 func (c *client) startingMessages(turnID string) []string {
 	var ids []string
 	for _, s := range c.sent {
-		if s.via != event.ViaSteer && (s.turn == turnID || s.turn == "") {
-			ids = append(ids, s.id)
+		if s.Via != event.ViaSteer && (s.Turn == turnID || s.Turn == "") {
+			ids = append(ids, s.ID)
 			break
 		}
 	}
@@ -279,10 +213,9 @@ func (c *client) startingMessages(turnID string) []string {
 // Versions without client ids take messages in order.
 func (c *client) messageTaken(d *event.UserMessage) {
 	for _, s := range c.sent {
-		if s.id == d.MessageID || d.MessageID == "" {
-			d.MessageID, d.Via, d.Attachments = s.id, s.via, s.attachments
-			c.removeSent(s)
-			c.recordTaken(c.t.main.turn, s.id)
+		if s.ID == d.MessageID || d.MessageID == "" {
+			c.sent.Take(s, d)
+			c.recordTaken(c.t.main.turn, s.ID)
 			return
 		}
 	}
@@ -291,11 +224,7 @@ func (c *client) messageTaken(d *event.UserMessage) {
 // Stop implements session.Protocol. The runtime rejects the interrupt if the
 // turn has just ended, which is no error.
 func (c *client) Stop(reply func(error)) {
-	if c.t.main.running {
-		c.sendInterrupt()
-	} else {
-		c.stopRequested = true
-	}
+	c.early.Stop(c.t.main.running, c.sendInterrupt)
 	reply(nil)
 }
 
@@ -303,33 +232,21 @@ func (c *client) sendInterrupt() {
 	c.sendRequest("turn/interrupt", interruptParams{c.t.main.id, c.t.main.turn}, func(*result, error) {})
 }
 
-func (c *client) turnBegan() {
-	c.pendingCommands = 0
-	if c.stopRequested {
-		c.stopRequested = false
-		c.sendInterrupt()
-	}
-}
-
 // dropUntaken reports messages that were assigned to a turn which ended before
 // it took them. The runtime drops them.
 func (c *client) dropUntaken(ids []string) {
-	c.stopRequested = false
+	c.early.Cancel()
 	for _, s := range slices.Clone(c.sent) {
-		if s.turn != "" && slices.Contains(ids, s.turn) {
-			c.removeSent(s)
-			c.t.notice(event.LevelWarning, event.NoticeRefused, "message "+s.id+" was not taken: the turn ended first", nil)
+		if s.Turn != "" && slices.Contains(ids, s.Turn) {
+			c.sent.Remove(s)
+			c.t.l.Notice(event.LevelWarning, event.NoticeRefused, "message "+s.ID+" was not taken: the turn ended first", nil)
 		}
 	}
 }
 
 // Answer implements session.Protocol.
 func (c *client) Answer(id string, an adapters.Answer, reply func(error)) {
-	answer := func() { reply(c.t.answerQuestion(id, an)) }
-	if i := slices.IndexFunc(c.t.questions, func(a *question) bool { return a.id == id }); i >= 0 && c.t.questions[i].judging.Hold(answer) {
-		return
-	}
-	answer()
+	c.t.questions.Answer(id, reply, func(a *question) error { return c.t.answerQuestion(a, an) })
 }
 
 // Ping implements session.Protocol. Any reply will do. It lists the loaded
@@ -356,10 +273,10 @@ func (c *client) Closing() {
 	for _, r := range slices.Clone(c.runs) {
 		c.cancelRun(r)
 	}
-	for _, a := range slices.Clone(c.t.questions) {
-		c.t.dropQuestion(a)
+	for _, a := range c.t.questions.All() {
+		c.t.questions.Drop(a)
 		c.t.cancel(a)
-		c.t.l.Resolve(a.id, event.DecisionCancel, event.ByPolicy, nil)
+		c.t.l.Resolve(a.ID, event.DecisionCancel, event.ByPolicy, nil)
 	}
 }
 

@@ -2,8 +2,8 @@
 //
 // It runs `codex app-server` over stdio and speaks its JSON-RPC, with one thread for
 // each session and one process for each thread. Tested versions: 0.98, 0.120 and
-// 0.169. New returns the adapter for live sessions, NewNormalizer converts
-// transcripts of stdout; both use one translator. The Normalizer also reads rollout files.
+// 0.169. New returns the adapter for live sessions, Adapter.Transcribe converts
+// transcripts of stdout; both use one translator. It also reads rollout files.
 //
 // # Opening
 //

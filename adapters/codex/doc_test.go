@@ -98,7 +98,7 @@ func TestMappingCoversEverySchema(t *testing.T) {
 func TestMappingAgreesWithTheTranslator(t *testing.T) {
 	g := NewWithT(t)
 	noticesOf := func(method string) (out []event.Type) {
-		n := NewNormalizer("s", func(e event.Event) {
+		n := New().Transcribe("s", func(e event.Event) {
 			if _, ok := e.Data.(event.Notice); ok {
 				out = append(out, e.Type())
 			}

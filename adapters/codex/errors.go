@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/apierror"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // errorCodes maps the runtime's names of errors.
@@ -29,15 +30,15 @@ var errorCodes = map[string]event.ErrorCode{
 }
 
 type httpStatus struct {
-	Status num `json:"httpStatusCode"`
+	Status lenient.Num `json:"httpStatusCode"`
 }
 
 // httpErrors are the error kinds that carry an HTTP status of the model's API.
 type httpErrors struct {
-	Failed     opt[httpStatus] `json:"httpConnectionFailed"`
-	NoStream   opt[httpStatus] `json:"responseStreamConnectionFailed"`
-	Broken     opt[httpStatus] `json:"responseStreamDisconnected"`
-	TooManyTry opt[httpStatus] `json:"responseTooManyFailedAttempts"`
+	Failed     lenient.Opt[httpStatus] `json:"httpConnectionFailed"`
+	NoStream   lenient.Opt[httpStatus] `json:"responseStreamConnectionFailed"`
+	Broken     lenient.Opt[httpStatus] `json:"responseStreamDisconnected"`
+	TooManyTry lenient.Opt[httpStatus] `json:"responseTooManyFailedAttempts"`
 }
 
 // errorOf returns the event of a failed turn.
@@ -57,11 +58,11 @@ func errorOf(e *turnError) event.Error {
 
 func codeOf(info jsontext.Value, msg string) event.ErrorCode {
 	if len(info) > 0 && info.Kind() == '{' {
-		h := decodeRaw[httpErrors](info)
-		for _, s := range []opt[httpStatus]{h.Failed, h.NoStream, h.Broken, h.TooManyTry} {
-			if s.v != nil {
-				if status := s.v.Status.n; status >= 400 {
-					return apierror.FromStatus(int(status))
+		h := lenient.Decode[httpErrors](info)
+		for _, s := range []lenient.Opt[httpStatus]{h.Failed, h.NoStream, h.Broken, h.TooManyTry} {
+			if s.V != nil {
+				if status := int(s.V.Status); status >= 400 {
+					return apierror.FromStatus(status)
 				}
 				return event.ErrorNetwork
 			}
@@ -69,7 +70,7 @@ func codeOf(info jsontext.Value, msg string) event.ErrorCode {
 		return event.ErrorUnknown
 	}
 	if len(info) > 0 {
-		if c, ok := errorCodes[scalar(info)]; ok {
+		if c, ok := errorCodes[lenient.Text(info)]; ok {
 			return c
 		}
 	}

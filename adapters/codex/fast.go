@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/turnspec/turnspec/adapters/internal/fastjson"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // The fast path reads deltas of text, reasoning and output with package
@@ -86,10 +87,10 @@ func (p *params) scan(s *fastjson.Scanner) {
 			p.Delta.s, p.Delta.set = s.TextHole(), true
 		case "contentIndex":
 			s.MarkSeen(&o, 16)
-			p.ContentIndex = num{s.Number(), true}
+			p.ContentIndex = lenient.Num(s.Number())
 		case "summaryIndex":
 			s.MarkSeen(&o, 32)
-			p.SummaryIndex = num{s.Number(), true}
+			p.SummaryIndex = lenient.Num(s.Number())
 		default:
 			s.Bad = true
 		}

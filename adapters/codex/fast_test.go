@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
@@ -16,7 +17,7 @@ import (
 // fastFields are all fields that decodeFast sets.
 type fastFields struct {
 	id, method, thread, turn, item, delta string
-	content, summary                      num
+	content, summary                      lenient.Num
 }
 
 func (m *message) fastFields() fastFields {
@@ -39,7 +40,7 @@ func checkFast(t *testing.T, b []byte) bool {
 func compareTyped(t *testing.T, quick *message, b []byte) {
 	t.Helper()
 	var typed message
-	if err := json.Unmarshal(b, &typed, lenient); err != nil {
+	if err := json.Unmarshal(b, &typed, lenient.Options); err != nil {
 		t.Fatalf("fast accepted %q, but: %v", b, err)
 	}
 	if quick.fastFields() != typed.fastFields() {

@@ -31,7 +31,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var evs []event.Event
-		n := codex.NewNormalizer("s", func(e event.Event) {
+		n := codex.New().Transcribe("s", func(e event.Event) {
 			line, err := e.AppendJSON(nil)
 			if err != nil {
 				t.Errorf("%s: %v", e.Type(), err)

@@ -11,6 +11,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // openItem is an item that has started and not completed.
@@ -140,9 +141,9 @@ func (t *translator) handleOutputDelta() {
 // handleItem handles item/started and item/completed.
 func (t *translator) handleItem(b []byte, completed bool) {
 	p := &t.m.Params
-	it := p.Item.v
+	it := p.Item.V
 	if it == nil {
-		t.noticeUnknown(b)
+		t.l.Unknown(t.m.Method.val(), b)
 		return
 	}
 	th := t.threadOf(p.ThreadID.val())
@@ -157,7 +158,7 @@ func (t *translator) handleItem(b []byte, completed bool) {
 	sc := t.lineScope(th, p.TurnID.val())
 	if sc == nil {
 		if !knownItem(it) { // a known one is late and is dropped
-			t.noticeUnknown(b)
+			t.l.Unknown(t.m.Method.val(), b)
 		}
 		return
 	}
@@ -197,7 +198,7 @@ func (t *translator) handleItem(b []byte, completed bool) {
 	default:
 		t.endUnnamedMessage(th, sc)
 		if !t.handleToolItem(th, sc, it, completed) {
-			t.noticeUnknown(b)
+			t.l.Unknown(t.m.Method.val(), b)
 		}
 	}
 }
@@ -278,7 +279,7 @@ func (t *translator) endReasoning(th *thread, sc *ledger.Scope, it *item) {
 		o = newItem(id, "reasoning")
 	}
 	came := openItem{streamed: slices.Clone(o.streamed)}
-	deliver := func(kind byte, texts []str, not []str) {
+	deliver := func(kind byte, texts []lenient.Str, not []lenient.Str) {
 		for i, s := range texts {
 			p := part{kind, int64(i)}
 			if s != "" && !came.wasStreamed(p) && !slices.Contains(not, s) {
@@ -287,7 +288,7 @@ func (t *translator) endReasoning(th *thread, sc *ledger.Scope, it *item) {
 		}
 	}
 	deliver('s', it.Summary, nil)
-	deliver('c', decodeRaw[list[str]](it.Content), it.Summary)
+	deliver('c', lenient.Decode[lenient.List[lenient.Str]](it.Content), it.Summary)
 	if o.key != "" && sc.ThinkingOpen(o.key) {
 		sc.ThinkingDone()
 	}
@@ -331,7 +332,7 @@ func (t *translator) handleUserMessage(th *thread, sc *ledger.Scope, it *item, c
 	}
 	var texts []string
 	sent := len(d.Attachments) > 0 // with names, which the runtime does not repeat
-	for _, in := range decodeRaw[list[input]](it.Content) {
+	for _, in := range lenient.Decode[lenient.List[input]](it.Content) {
 		switch {
 		case in.Type == "text":
 			texts = append(texts, string(in.Text))
@@ -349,7 +350,7 @@ func (t *translator) handleUserMessage(th *thread, sc *ledger.Scope, it *item, c
 
 // isImage reports whether the content is pictures alone.
 func (it *item) isImage() bool {
-	inputs := decodeRaw[list[input]](it.Content)
+	inputs := lenient.Decode[lenient.List[input]](it.Content)
 	return len(inputs) > 0 && !slices.ContainsFunc(inputs, func(in input) bool { return in.Type != "image" })
 }
 
@@ -360,7 +361,7 @@ func (t *translator) endBackgroundCommand(th *thread, it *item) {
 	delete(th.processes, id)
 	status := event.TaskCompleted
 	switch {
-	case it.Status != "completed" && it.ExitCode.n < 0: // the runtime ended it
+	case it.Status != "completed" && it.ExitCode.Value() < 0: // the runtime ended it
 		status = event.TaskStopped
 	case it.Status != "completed":
 		status = event.TaskFailed

@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/codexcli"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // judgedPolicy is the approval policy with a Judge. In every version it makes
@@ -49,22 +50,16 @@ func disableArgs(ctx context.Context, o adapters.Options) []string {
 	return args
 }
 
-// judgeQuestion lets the Judge answer a permission. The question was emitted
-// before, because the runtime may end meanwhile. The user's answer is held back
-// until then. A question that does not name its subject is denied.
+// judgeQuestion lets the Judge answer a permission. A question that does not name its subject is
+// denied.
 func (c *client) judgeQuestion(a *question, call adapters.Call) {
-	decide := func(ctx context.Context) adapters.Verdict {
-		if call.Tool == "" {
+	judge := c.o.Judge
+	if call.Tool == "" {
+		judge = func(context.Context, adapters.Call) adapters.Verdict {
 			return adapters.Verdict{Effect: adapters.EffectDeny}
 		}
-		return c.o.Judge.Decide(ctx, call)
 	}
-	a.judging.Start(c.host, decide, func(v adapters.Verdict) {
-		if d, by := c.decisionFor(v.Effect); d != "" {
-			// It cannot fail: it is the first answer and has no input.
-			_ = c.t.answerQuestion(a.id, adapters.Answer{Decision: d, By: by})
-		}
-	})
+	a.Judge(c.host, judge, call, c.unjudged, func(an adapters.Answer) { _ = c.t.answerQuestion(a, an) }) // it is the first answer and has no input
 }
 
 // callJudged runs a tool of the client, unless the Judge denies it.
@@ -77,21 +72,16 @@ func (c *client) callJudged(ctx context.Context, tool adapters.Tool, call adapte
 	return tool.Call(ctx, call)
 }
 
-// decisionFor returns the decision of a verdict and who made it. If the judge
-// asks, the mode decides: a mode that does not ask the user would not have asked without
-// the Judge. It returns "" if the user decides.
-func (c *client) decisionFor(e adapters.Effect) (event.Decision, event.By) {
-	switch {
-	case e == adapters.EffectAllow:
-		return event.DecisionAllow, event.ByPolicy
-	case e == adapters.EffectDeny:
-		return event.DecisionDeny, event.ByPolicy
-	case c.wantedMode == adapters.ModeNever:
-		return event.DecisionAllow, event.ByRuntime
-	case c.wantedMode == adapters.ModeDontAsk:
-		return event.DecisionDeny, event.ByRuntime
+// unjudged is what a mode decides that does not ask the user: it would not have asked without the
+// Judge.
+func (c *client) unjudged() event.Decision {
+	switch c.wantedMode {
+	case adapters.ModeNever:
+		return event.DecisionAllow
+	case adapters.ModeDontAsk:
+		return event.DecisionDeny
 	}
-	return "", ""
+	return ""
 }
 
 // commandCall is a command as the Judge receives it: without the shell that the
@@ -114,22 +104,22 @@ func (t *translator) judgedCall(a *question, d event.PermissionRequest) adapters
 	switch a.method {
 	case methodCommandApproval, methodOldExec:
 		cmd := p.commandText()
-		c.Input = encode(commandCall{withoutSystemShell(cmd)})
+		c.Input = lenient.Encode(commandCall{withoutSystemShell(cmd)})
 		switch {
-		case p.Network.v != nil: // the command runs already and needs the network
-			c.Tool, c.Input = "Network", encode(p.Network.v)
+		case p.Network.V != nil: // the command runs already and needs the network
+			c.Tool, c.Input = "Network", lenient.Encode(p.Network.V)
 		case p.Kind != "" && p.Kind != "command": // input to a running command
-			c.Tool, c.Input = string(p.Kind), encode(commandCall{cmd})
+			c.Tool, c.Input = string(p.Kind), lenient.Encode(commandCall{cmd})
 		case cmd == "":
 			c.Tool = ""
 		}
 	case methodOldPatch:
-		c.Input = encode(changesInput{convertOldChanges(p.FileChanges)})
-		if len(decodeRaw[map[string]jsontext.Value](p.FileChanges)) == 0 {
+		c.Input = lenient.Encode(changesInput{convertOldChanges(p.FileChanges)})
+		if len(lenient.Decode[map[string]jsontext.Value](p.FileChanges)) == 0 {
 			c.Tool = ""
 		}
 	case methodFileApproval:
-		if len(changesOf(decodeRaw[changesInput](c.Input).Changes)) == 0 {
+		if len(changesOf(lenient.Decode[changesInput](c.Input).Changes)) == 0 {
 			c.Tool = ""
 		}
 	}
@@ -150,15 +140,15 @@ type oldKind struct {
 // file, to the current form.
 func convertOldChanges(v jsontext.Value) jsontext.Value {
 	out := []oldChange{}
-	for file, b := range decodeRaw[map[string]jsontext.Value](v) {
+	for file, b := range lenient.Decode[map[string]jsontext.Value](v) {
 		ch := oldChange{Path: file}
-		for kind, how := range decodeRaw[map[string]jsontext.Value](b) {
-			ch.Kind = oldKind{kind, string(decodeRaw[changeKind](how).MovePath)}
+		for kind, how := range lenient.Decode[map[string]jsontext.Value](b) {
+			ch.Kind = oldKind{kind, string(lenient.Decode[changeKind](how).MovePath)}
 		}
 		out = append(out, ch)
 	}
 	slices.SortFunc(out, func(a, b oldChange) int { return strings.Compare(a.Path, b.Path) })
-	return encode(out)
+	return lenient.Encode(out)
 }
 
 // withoutSystemShell returns a command without the shell that the runtime

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -27,14 +28,14 @@ type accountParams struct {
 
 // listed is an entry of a list. Each list has some of the members.
 type listed struct {
-	ID          str `json:"id"`
-	DisplayName str `json:"displayName"`   // of a model
-	Name        str `json:"name"`          // of a server or a thread
-	Preview     str `json:"preview"`       // of a thread: its first message
-	Status      str `json:"runtimeStatus"` // of a server
+	ID          lenient.Str `json:"id"`
+	DisplayName lenient.Str `json:"displayName"`   // of a model
+	Name        lenient.Str `json:"name"`          // of a server or a thread
+	Preview     lenient.Str `json:"preview"`       // of a thread: its first message
+	Status      lenient.Str `json:"runtimeStatus"` // of a server
 
-	Email str `json:"email"` // of an account
-	Type  str `json:"type"`
+	Email lenient.Str `json:"email"` // of an account
+	Type  lenient.Str `json:"type"`
 }
 
 // List implements adapters.Lister.
@@ -48,7 +49,7 @@ func (s liveSession) List(ctx context.Context, list adapters.List) ([]adapters.L
 					done(nil, err)
 					return
 				}
-				a := decodeRaw[listed](r.Account)
+				a := lenient.Decode[listed](r.Account)
 				done(session.AppendListed(nil, adapters.Listed{ID: string(cmp.Or(a.Email, a.Type))}, r.Account), nil)
 			})
 		case method == "":
@@ -67,8 +68,8 @@ func (c *client) listPage(method, cursor string, list []adapters.Listed, done fu
 			done(nil, err)
 			return
 		}
-		for _, raw := range decodeRaw[[]jsontext.Value](r.Data) {
-			e := decodeRaw[listed](raw)
+		for _, raw := range lenient.Decode[[]jsontext.Value](r.Data) {
+			e := lenient.Decode[listed](raw)
 			x := adapters.Listed{ID: string(e.ID), Title: string(cmp.Or(e.DisplayName, e.Name, e.Preview)), Status: string(e.Status)}
 			if method == listMethods[adapters.ListMCP] {
 				x.ID, x.Title = string(e.Name), ""

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // handleNotification handles a line with a method and without an id. doc.go
@@ -28,9 +27,9 @@ func (t *translator) handleNotification(b []byte) {
 	case "item/plan/delta":
 		t.handleTextDelta("plan")
 	case "item/reasoning/textDelta", "reasoning/textDelta":
-		t.handleReasoningDelta('c', p.ContentIndex.n)
+		t.handleReasoningDelta('c', int64(p.ContentIndex))
 	case "item/reasoning/summaryTextDelta", "reasoning/summaryTextDelta":
-		t.handleReasoningDelta('s', p.SummaryIndex.n)
+		t.handleReasoningDelta('s', int64(p.SummaryIndex))
 	case "item/commandExecution/outputDelta", "item/fileChange/outputDelta":
 		t.handleOutputDelta()
 	case "item/mcpToolCall/progress":
@@ -42,17 +41,17 @@ func (t *translator) handleNotification(b []byte) {
 	case "item/completed":
 		t.handleItem(b, true)
 	case "turn/started":
-		if p.Turn.v == nil {
-			t.noticeUnknown(b)
+		if p.Turn.V == nil {
+			t.l.Unknown(t.m.Method.val(), b)
 			return
 		}
-		t.turnStarted(t.threadOf(p.ThreadID.val()), string(p.Turn.v.ID), string(p.Turn.v.RootTurnID))
+		t.turnStarted(t.threadOf(p.ThreadID.val()), string(p.Turn.V.ID), string(p.Turn.V.RootTurnID))
 	case "turn/completed":
-		if p.Turn.v == nil {
-			t.noticeUnknown(b)
+		if p.Turn.V == nil {
+			t.l.Unknown(t.m.Method.val(), b)
 			return
 		}
-		t.turnCompleted(t.threadOf(p.ThreadID.val()), p.Turn.v)
+		t.turnCompleted(t.threadOf(p.ThreadID.val()), p.Turn.V)
 	case "turn/plan/updated":
 		t.emitPlan()
 	case "thread/tokenUsage/updated":
@@ -74,13 +73,13 @@ func (t *translator) handleNotification(b []byte) {
 	case "warning", "guardianWarning", "configWarning", "deprecationNotice", "windows/worldWritableWarning":
 		t.emitWarning(method)
 	case "mcpServer/startupStatus/updated":
-		if scalar(p.Status) == "failed" {
+		if lenient.Text(p.Status) == "failed" {
 			t.noticeOfThread(p.ThreadID.val(), event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning,
-				Text: fmt.Sprintf("MCP server %s failed to start: %s", string(p.Name), scalar(p.Error))})
+				Text: fmt.Sprintf("MCP server %s failed to start: %s", string(p.Name), lenient.Text(p.Error))})
 		}
 	default:
 		if !isIgnored(method) {
-			t.noticeUnknown(b)
+			t.l.Unknown(t.m.Method.val(), b)
 		}
 	}
 }
@@ -95,7 +94,7 @@ func (t *translator) checkLegacy(method string) {
 		t.formKnown = t.formKnown || strings.HasPrefix(method, "item/") || strings.HasPrefix(method, "turn/")
 	case !t.formKnown && (old == "agent_message" || old == "task_complete" || old == "turn_aborted"):
 		t.formKnown = true
-		t.notice(event.LevelWarning, event.NoticeUnknownMessage,
+		t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage,
 			"the wire has codex/event notifications only, an old form that is not read: record it from `codex app-server`, with thread/start and turn/start", nil)
 	}
 }
@@ -113,7 +112,7 @@ func (t *translator) emitWarning(method string) {
 		n.Level = event.LevelInfo
 	}
 	var parts []string
-	for _, s := range []str{p.Message, p.Summary, p.Details} {
+	for _, s := range []lenient.Str{p.Message, p.Summary, p.Details} {
 		if s != "" {
 			parts = append(parts, string(s))
 		}
@@ -157,7 +156,7 @@ func (t *translator) emitPlan() {
 		return
 	}
 	var d event.Plan
-	for _, s := range decodeRaw[[]planStep](p.Plan) {
+	for _, s := range lenient.Decode[[]planStep](p.Plan) {
 		status := event.StepPending
 		switch s.Status {
 		case "inProgress":
@@ -172,14 +171,14 @@ func (t *translator) emitPlan() {
 
 func (t *translator) emitUsage() {
 	p := &t.m.Params
-	u := p.TokenUsage.v
-	if u == nil || u.Total.v == nil {
+	u := p.TokenUsage.V
+	if u == nil || u.Total.V == nil {
 		return
 	}
 	th := t.threadOf(p.ThreadID.val())
-	d := event.Usage{Tokens: tokensOf(u.Total.v), Scope: event.ScopeSession}
-	if u.Last.v != nil && u.Window.set {
-		d.Context = &event.Context{Used: u.Last.v.Total.n, Window: u.Window.n}
+	d := event.Usage{Tokens: tokensOf(u.Total.V), Scope: event.ScopeSession}
+	if u.Last.V != nil && u.Window.V != nil {
+		d.Context = &event.Context{Used: int64(u.Last.V.Total), Window: int64(*u.Window.V)}
 	}
 	th.tokens = &d.Tokens
 	switch {
@@ -191,7 +190,7 @@ func (t *translator) emitUsage() {
 }
 
 func tokensOf(k *tokens) event.Tokens {
-	return event.Tokens{Input: k.Input.n, Cached: k.Cached.n, Output: k.Output.n, Reasoning: k.Reasoning.n, Total: k.Total.n}
+	return event.Tokens{Input: int64(k.Input), Cached: int64(k.Cached), Output: int64(k.Output), Reasoning: int64(k.Reasoning), Total: int64(k.Total)}
 }
 
 // handleCompacted handles thread/compacted, which older versions send, some of
@@ -212,14 +211,14 @@ func (t *translator) handleCompacted() {
 // the error.
 func (t *translator) handleError(b []byte) {
 	p := &t.m.Params
-	e := decodeRaw[*turnError](p.Error)
+	e := lenient.Decode[*turnError](p.Error)
 	if e == nil {
-		t.noticeUnknown(b)
+		t.l.Unknown(t.m.Method.val(), b)
 		return
 	}
 	th := t.threadOf(p.ThreadID.val())
 	ev := errorOf(e)
-	if p.WillRetry == "true" {
+	if lenient.IsTrue(p.WillRetry) {
 		sc := t.lineScope(th, p.TurnID.val())
 		if sc == nil {
 			return
@@ -233,7 +232,7 @@ func (t *translator) handleError(b []byte) {
 	case th.runs(p.TurnID.val()):
 		th.failure = e
 	case !th.hasEnded(p.TurnID.val()):
-		t.notice(event.LevelError, event.NoticeWarning, ev.Message, nil)
+		t.l.Notice(event.LevelError, event.NoticeWarning, ev.Message, nil)
 	}
 }
 
@@ -257,13 +256,4 @@ func (t *translator) closeIncomplete(th *thread, sc *ledger.Scope, status event.
 			th.dropItem(o)
 		}
 	}
-}
-
-// encode encodes a line for the runtime. Our own types always encode.
-func encode(v any) []byte {
-	b, err := json.Marshal(v, lenient)
-	if err != nil {
-		panic("codex: a request does not encode: " + err.Error())
-	}
-	return b
 }

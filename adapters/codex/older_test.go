@@ -14,7 +14,7 @@ import (
 func readOlder(t *testing.T, lines string) (text map[string]string, evs []event.Event) {
 	t.Helper()
 	text = map[string]string{}
-	n := codex.NewNormalizer("s", func(e event.Event) {
+	n := codex.New().Transcribe("s", func(e event.Event) {
 		evs = append(evs, e)
 		switch d := e.Data.(type) {
 		case event.Delta:
@@ -104,7 +104,7 @@ func TestOldFormAloneIsReported(t *testing.T) {
 	}
 	lines = append(lines, lines...)
 	var notices []event.Notice
-	n := codex.NewNormalizer("s", func(e event.Event) {
+	n := codex.New().Transcribe("s", func(e event.Event) {
 		if d, ok := e.Data.(event.Notice); ok {
 			notices = append(notices, d)
 		}

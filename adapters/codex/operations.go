@@ -28,11 +28,6 @@ var (
 	_ adapters.Transcriber = Adapter{}
 )
 
-// Transcribe implements adapters.Transcriber.
-func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
-	return NewNormalizer(sessionID, emit)
-}
-
 type idParams struct {
 	ThreadID string `json:"threadId"`
 }

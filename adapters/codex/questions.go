@@ -9,12 +9,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // question is a request of the runtime that waits for an answer.
 type question struct {
-	id      string         // the id in events
+	session.Question
 	rpc     jsontext.Value // the runtime's id
 	method  string
 	th      *thread
@@ -24,7 +25,6 @@ type question struct {
 	asMCP   bool             // an elicitation that is a permission
 	rule    jsontext.Value   // the rule that would always allow such a command
 	parts   []inputQuestion  // the parts of a question to the user
-	judging session.Judging
 }
 
 // Server requests that are questions to the user.
@@ -69,7 +69,7 @@ func (t *translator) handleRequest(b []byte) {
 	if !th.runs(turnID) && (t.live != nil || th.hasEnded(turnID)) && (!th.sub || th.hasEnded(turnID)) {
 		// A question of a turn that does not run must never be granted.
 		t.decline(a)
-		t.notice(event.LevelWarning, event.NoticeLate, method+" of a turn that does not run was declined", b)
+		t.l.Notice(event.LevelWarning, event.NoticeLate, method+" of a turn that does not run was declined", b)
 		return
 	}
 	sc := t.lineScope(th, turnID)
@@ -78,24 +78,24 @@ func (t *translator) handleRequest(b []byte) {
 	}
 	// The runtime counts requests from 0 in each process. The turn makes the id
 	// unique within the session.
-	a.id = fmt.Sprintf("%d.%s", sc.Turn(), strings.Trim(string(a.rpc), `"`))
+	a.ID = fmt.Sprintf("%d.%s", sc.Turn(), strings.Trim(string(a.rpc), `"`))
 	if th.sub {
-		a.id = th.id + "/" + a.id
+		a.ID = th.id + "/" + a.ID
 	}
 	t.questions = append(t.questions, a)
-	d := event.PermissionRequest{RequestID: a.id, ToolUseID: a.item, Reason: string(p.Reason)}
+	d := event.PermissionRequest{RequestID: a.ID, ToolUseID: a.item, Reason: string(p.Reason)}
 	for _, o := range p.AvailableDecisions {
-		d.Options = append(d.Options, cmp.Or(scalar(o), string(o)))
+		d.Options = append(d.Options, cmp.Or(lenient.Text(o), string(o)))
 	}
 	o := th.findItem(a.item)
 	switch method {
 	case methodUserInput:
-		sc.Interrupt(event.Interrupt{InterruptID: a.id, ComponentName: "question", Surface: "chat", Props: rawParams(b)})
+		sc.Interrupt(event.Interrupt{InterruptID: a.ID, ComponentName: "question", Surface: "chat", Props: rawParams(b)})
 		return
 	case methodElicitation:
-		meta := p.Meta.v
+		meta := p.Meta.V
 		if meta == nil || meta.Kind != "mcp_tool_call" {
-			sc.Interrupt(event.Interrupt{InterruptID: a.id, ComponentName: "elicitation", Surface: "chat", Props: rawParams(b)})
+			sc.Interrupt(event.Interrupt{InterruptID: a.ID, ComponentName: "elicitation", Surface: "chat", Props: rawParams(b)})
 			return
 		}
 		a.asMCP = true
@@ -111,13 +111,13 @@ func (t *translator) handleRequest(b []byte) {
 		d.ToolName, d.ToolInput = "RequestPermissions", orNull(p.Permissions)
 	case methodCommandApproval, methodOldExec:
 		cmd := p.commandText()
-		d.ToolName, d.ToolInput = "Bash", encode(commandInput{Command: cmd, Cwd: string(p.Cwd)})
+		d.ToolName, d.ToolInput = "Bash", lenient.Encode(commandInput{Command: cmd, Cwd: string(p.Cwd)})
 		if o == nil && a.item != "" && method == methodCommandApproval {
 			// 0.98 sends the item only after the decision.
-			t.startTool(th, sc, &item{Type: "commandExecution", ID: str(a.item), Command: str(cmd), Cwd: p.Cwd, CommandActions: p.CommandActions}).fromQuestion = true
+			t.startTool(th, sc, &item{Type: "commandExecution", ID: lenient.Str(a.item), Command: lenient.Str(cmd), Cwd: p.Cwd, CommandActions: p.CommandActions}).fromQuestion = true
 		}
 	default:
-		d.ToolName, d.ToolInput = "Edit", encode(changesInput{orNull(p.FileChanges)})
+		d.ToolName, d.ToolInput = "Edit", lenient.Encode(changesInput{orNull(p.FileChanges)})
 		if o != nil {
 			d.ToolName, d.ToolInput = o.tool, o.input
 		}
@@ -135,7 +135,7 @@ func (t *translator) hasQuestion(th *thread, item string) bool {
 
 // rawParams returns the undecoded params of a line.
 func rawParams(b []byte) event.Raw {
-	m := decodeRaw[struct {
+	m := lenient.Decode[struct {
 		Params jsontext.Value `json:"params"`
 	}](jsontext.Value(b))
 	return orNull(m.Params)
@@ -149,7 +149,7 @@ func (t *translator) refuseRequest(a *question, b []byte) {
 	if t.live != nil {
 		t.live.sendError(a.rpc, refusal)
 	}
-	t.notice(event.LevelWarning, event.NoticeUnknownMessage, a.method+" is not supported and was refused", b)
+	t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage, a.method+" is not supported and was refused", b)
 }
 
 // handleResolved handles serverRequest/resolved: the runtime has processed an
@@ -163,11 +163,11 @@ func (t *translator) handleResolved() {
 		}
 		switch {
 		case t.live != nil, a.method == methodPermissions: // no item shows what was granted
-			t.dropQuestion(a)
-			t.l.Resolve(a.id, event.DecisionCancel, event.ByWithdrawn, nil)
+			t.questions.Drop(a)
+			t.l.Resolve(a.ID, event.DecisionCancel, event.ByWithdrawn, nil)
 		case a.item == "", a.method == methodUserInput:
-			t.dropQuestion(a)
-			t.l.Resolve(a.id, event.DecisionAllow, event.ByUser, nil)
+			t.questions.Drop(a)
+			t.l.Resolve(a.ID, event.DecisionAllow, event.ByUser, nil)
 		}
 		return
 	}
@@ -179,7 +179,7 @@ func (t *translator) resolveFromItem(th *thread, item string, yes bool) {
 	if t.live != nil || len(t.questions) == 0 {
 		return
 	}
-	for _, a := range slices.Clone(t.questions) {
+	for _, a := range t.questions.All() {
 		if a.th != th || a.item != item {
 			continue
 		}
@@ -187,26 +187,20 @@ func (t *translator) resolveFromItem(th *thread, item string, yes bool) {
 		if !yes {
 			d = event.DecisionDeny
 		}
-		t.dropQuestion(a)
-		t.l.Resolve(a.id, d, event.ByUser, nil)
+		t.questions.Drop(a)
+		t.l.Resolve(a.ID, d, event.ByUser, nil)
 	}
-}
-
-// dropQuestion removes a question and stops the Judge's work on it.
-func (t *translator) dropQuestion(a *question) {
-	t.questions = slices.DeleteFunc(t.questions, func(x *question) bool { return x == a })
-	a.judging.Stop()
 }
 
 // closeQuestion closes an unanswered question because its turn ends, and sends
 // its one reply.
 func (t *translator) closeQuestion(a *question, cancel bool) {
-	t.dropQuestion(a)
+	t.questions.Drop(a)
 	by := event.ByWithdrawn
 	if t.live != nil {
 		t.decline(a) // a late cancel would stop the next turn of 0.98
 	} else if cancel {
 		by = event.ByUser // a transcript does not contain the answer that ended the turn
 	}
-	t.l.Resolve(a.id, event.DecisionCancel, by, nil)
+	t.l.Resolve(a.ID, event.DecisionCancel, by, nil)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // rollout converts the lines of a rollout file (~/.codex/sessions/…/rollout-….jsonl), in which
@@ -36,45 +37,45 @@ const (
 
 // rolloutLine is a line of a rollout file.
 type rolloutLine struct {
-	Type    str            `json:"type"`
+	Type    lenient.Str    `json:"type"`
 	Payload jsontext.Value `json:"payload"`
 }
 
 // rolloutPayload holds the members of what a line has.
 type rolloutPayload struct {
-	Type    str `json:"type"`
-	ID      str `json:"id"`
-	Cwd     str `json:"cwd"`
-	Version str `json:"cli_version"`
-	Role    str `json:"role"`
-	Message str `json:"message"`
-	Text    str `json:"text"`
-	Reason  str `json:"reason"`
+	Type    lenient.Str `json:"type"`
+	ID      lenient.Str `json:"id"`
+	Cwd     lenient.Str `json:"cwd"`
+	Version lenient.Str `json:"cli_version"`
+	Role    lenient.Str `json:"role"`
+	Message lenient.Str `json:"message"`
+	Text    lenient.Str `json:"text"`
+	Reason  lenient.Str `json:"reason"`
 
 	Content jsontext.Value `json:"content"`
 	Summary jsontext.Value `json:"summary"`
 
-	Name      str            `json:"name"`
-	CallID    str            `json:"call_id"`
-	Arguments str            `json:"arguments"` // of function_call: JSON
-	Input     str            `json:"input"`     // of custom_tool_call: text
+	Name      lenient.Str    `json:"name"`
+	CallID    lenient.Str    `json:"call_id"`
+	Arguments lenient.Str    `json:"arguments"` // of function_call: JSON
+	Input     lenient.Str    `json:"input"`     // of custom_tool_call: text
 	Action    jsontext.Value `json:"action"`    // of local_shell_call and web_search_call
 	Output    jsontext.Value `json:"output"`
 
 	Info struct {
 		Total struct {
-			Input     num `json:"input_tokens"`
-			Cached    num `json:"cached_input_tokens"`
-			Output    num `json:"output_tokens"`
-			Reasoning num `json:"reasoning_output_tokens"`
-			Total     num `json:"total_tokens"`
+			Input     lenient.Num `json:"input_tokens"`
+			Cached    lenient.Num `json:"cached_input_tokens"`
+			Output    lenient.Num `json:"output_tokens"`
+			Reasoning lenient.Num `json:"reasoning_output_tokens"`
+			Total     lenient.Num `json:"total_tokens"`
 		} `json:"total_token_usage"`
 	} `json:"info"`
 }
 
 // decodeRollout reads a line. ok is false if it is not one of a rollout file.
 func decodeRollout(b []byte) (l rolloutLine, ok bool) {
-	if json.Unmarshal(b, &l, lenient) != nil || l.Payload.Kind() != '{' {
+	if json.Unmarshal(b, &l, lenient.Options) != nil || l.Payload.Kind() != '{' {
 		return l, false
 	}
 	switch l.Type {
@@ -90,7 +91,7 @@ func (r *rollout) handleLine(b []byte) bool {
 	if !ok {
 		return false
 	}
-	p := decodeRaw[rolloutPayload](l.Payload)
+	p := lenient.Decode[rolloutPayload](l.Payload)
 	switch l.Type {
 	case "session_meta":
 		r.l.SessionReady(event.SessionReady{Runtime: "codex", RuntimeVersion: string(p.Version), ProviderSessionID: string(p.ID), Cwd: string(p.Cwd)})
@@ -110,7 +111,7 @@ func (r *rollout) handleItem(p *rolloutPayload) bool {
 			r.addText(fromItem, textOfParts(p.Content))
 		}
 	case "reasoning":
-		for _, x := range append(decodeRaw[list[rolloutPayload]](p.Summary), decodeRaw[list[rolloutPayload]](p.Content)...) {
+		for _, x := range append(lenient.Decode[lenient.List[rolloutPayload]](p.Summary), lenient.Decode[lenient.List[rolloutPayload]](p.Content)...) {
 			r.addThinking(fromItem, string(x.Text)) // an event has one of them
 		}
 	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call":
@@ -146,8 +147,8 @@ func (r *rollout) handleEvent(p *rolloutPayload) bool {
 	case "agent_reasoning", "agent_reasoning_raw_content":
 		r.addThinking(fromEvent, string(p.Text))
 	case "token_count":
-		if k := p.Info.Total; k.Total.n > 0 {
-			r.turn().Emit(event.Usage{Scope: event.ScopeSession, Tokens: event.Tokens{Input: k.Input.n, Cached: k.Cached.n, Output: k.Output.n, Reasoning: k.Reasoning.n, Total: k.Total.n}})
+		if k := p.Info.Total; int64(k.Total) > 0 {
+			r.turn().Emit(event.Usage{Scope: event.ScopeSession, Tokens: event.Tokens{Input: int64(k.Input), Cached: int64(k.Cached), Output: int64(k.Output), Reasoning: int64(k.Reasoning), Total: int64(k.Total)}})
 		}
 	case "task_complete", "turn_complete":
 		r.endTurn()
@@ -227,7 +228,7 @@ func (r *rollout) startTool(p *rolloutPayload) {
 	switch {
 	case p.Action.Kind() == '{':
 		input = p.Action.Clone()
-	case p.Arguments == "" || !jsontext.Value(p.Arguments).IsValid(lenient):
+	case p.Arguments == "" || !jsontext.Value(p.Arguments).IsValid(lenient.Options):
 		input, _ = jsontext.AppendQuote(nil, string(cmp.Or(p.Arguments, p.Input))) // the error only reports replaced characters
 	}
 	sc.ToolStart(event.ToolStart{ToolUseID: id, Tool: string(cmp.Or(p.Name, p.Type)), Input: input})
@@ -245,12 +246,12 @@ func (r *rollout) endTool(p *rolloutPayload) {
 func textOfParts(v jsontext.Value) string {
 	switch v.Kind() {
 	case '"':
-		return string(decodeRaw[str](v))
+		return string(lenient.Decode[lenient.Str](v))
 	case '{':
 		return string(v)
 	}
 	var b strings.Builder
-	for _, p := range decodeRaw[list[rolloutPayload]](v) {
+	for _, p := range lenient.Decode[lenient.List[rolloutPayload]](v) {
 		b.WriteString(string(p.Text))
 	}
 	return b.String()

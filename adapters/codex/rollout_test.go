@@ -49,7 +49,7 @@ func TestRolloutFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			var got []string
-			n := codex.NewNormalizer("s1", func(e event.Event) {
+			n := codex.New().Transcribe("s1", func(e event.Event) {
 				switch d := e.Data.(type) {
 				case event.SessionReady:
 					got = append(got, "ready "+d.ProviderSessionID+" "+d.RuntimeVersion+" "+d.Cwd)

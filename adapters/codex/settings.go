@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // mode is a permission mode as the runtime's settings. The runtime has two
@@ -67,13 +68,13 @@ type collaboration struct {
 
 // threadSettings is the content of thread/settings/updated.
 type threadSettings struct {
-	Model          str            `json:"model"`
+	Model          lenient.Str    `json:"model"`
 	ApprovalPolicy jsontext.Value `json:"approvalPolicy"`
 	SandboxPolicy  struct {
-		Type str `json:"type"`
+		Type lenient.Str `json:"type"`
 	} `json:"sandboxPolicy"`
 	Collaboration struct {
-		Mode str `json:"mode"`
+		Mode lenient.Str `json:"mode"`
 	} `json:"collaborationMode"`
 }
 
@@ -170,13 +171,13 @@ func (c *client) turnSettings() (s settings, taken func()) {
 // handleSettings handles thread/settings/updated.
 func (t *translator) handleSettings() {
 	p := &t.m.Params
-	d := p.Settings.v
+	d := p.Settings.V
 	if d == nil || t.main == nil || p.ThreadID.val() != t.main.id {
 		return
 	}
 	t.modelChanged(string(d.Model))
-	mode := modeName(scalar(d.ApprovalPolicy), string(d.SandboxPolicy.Type), string(d.Collaboration.Mode))
-	if t.live != nil && t.live.o.Judge != nil && scalar(d.ApprovalPolicy) == judgedPolicy {
+	mode := modeName(lenient.Text(d.ApprovalPolicy), string(d.SandboxPolicy.Type), string(d.Collaboration.Mode))
+	if t.live != nil && t.live.o.Judge != nil && lenient.Text(d.ApprovalPolicy) == judgedPolicy {
 		mode = t.live.wantedMode // the policy is always the judge's
 	}
 	t.modeChanged(mode)

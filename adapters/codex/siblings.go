@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // sibling is a thread of another conversation on this connection: another client
@@ -17,8 +18,8 @@ type sibling struct {
 
 // handleThreadStarted opens a transcript. Later it reports a sibling; sub-agents
 // send none.
-func (t *translator) handleThreadStarted(o opt[threadInfo]) {
-	th := o.v
+func (t *translator) handleThreadStarted(o lenient.Opt[threadInfo]) {
+	th := o.V
 	if th == nil || th.ParentThreadID != "" {
 		return
 	}
@@ -33,8 +34,8 @@ func (t *translator) handleThreadStarted(o opt[threadInfo]) {
 
 // addSibling records a thread of another conversation. A sub-agent's is none.
 func (t *translator) addSibling(r *result) {
-	id := string(r.Thread.v.ID)
-	if t.siblingOf(id) != nil || r.Thread.v.ParentThreadID != "" ||
+	id := string(r.Thread.V.ID)
+	if t.siblingOf(id) != nil || r.Thread.V.ParentThreadID != "" ||
 		slices.ContainsFunc(t.subs, func(s *thread) bool { return s.id == id && s.toolUse != "" }) {
 		return
 	}
@@ -76,7 +77,7 @@ func (t *translator) isForeign(threadID, method string) bool {
 	}
 	if !s.noticed {
 		s.noticed = true
-		t.notice(event.LevelWarning, event.NoticeWarning,
+		t.l.Notice(event.LevelWarning, event.NoticeWarning,
 			"thread "+s.id+" is another conversation on this connection; its messages are left out", nil)
 	}
 	return true
@@ -92,9 +93,9 @@ func (t *translator) goOnIn(s *sibling) {
 	if t.main = s.th; t.main == nil {
 		t.main = &thread{id: s.id}
 	}
-	t.notice(event.LevelInfo, event.NoticeWarning, "the conversation goes on in thread "+s.id, nil)
+	t.l.Notice(event.LevelInfo, event.NoticeWarning, "the conversation goes on in thread "+s.id, nil)
 }
 
 func newSibling(r *result) *sibling {
-	return &sibling{id: string(r.Thread.v.ID), forkedFrom: string(r.Thread.v.ForkedFromID)}
+	return &sibling{id: string(r.Thread.V.ID), forkedFrom: string(r.Thread.V.ForkedFromID)}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -165,7 +166,8 @@ func (t *translator) turnStarted(th *thread, id, root string) {
 	}
 	t.l.TurnStart(d)
 	if t.live != nil {
-		t.live.turnBegan()
+		t.live.pendingCommands = 0
+		t.live.early.TurnBegan()
 	}
 }
 
@@ -198,7 +200,7 @@ func (t *translator) releaseTurn(th *thread, status string) {
 			t.emitCommandTask(th, o.id, o.name, event.TaskRunning, "")
 		}
 	}
-	for _, a := range slices.Clone(t.questions) {
+	for _, a := range t.questions.All() {
 		if a.th == th {
 			t.closeQuestion(a, th.failure == nil && status != "completed")
 		}
@@ -234,8 +236,8 @@ func (t *translator) turnCompleted(th *thread, u *turn) {
 	if t.lineScope(th, id) == nil {
 		return
 	}
-	if th.failure == nil || u.Error.v != nil {
-		th.failure = u.Error.v
+	if th.failure == nil || u.Error.V != nil {
+		th.failure = u.Error.V
 	}
 	t.endLostMessage(th, u)
 	t.releaseTurn(th, string(u.Status))
@@ -251,8 +253,8 @@ func (t *translator) turnCompleted(th *thread, u *turn) {
 	default:
 		if th.lastText != "" {
 			d := event.Result{Text: th.lastText}
-			if u.DurationMs.n > 0 {
-				d.Stats = &event.Stats{DurationMS: u.DurationMs.n}
+			if u.DurationMs > 0 {
+				d.Stats = &event.Stats{DurationMS: int64(u.DurationMs)}
 			}
 			t.l.Turn().Emit(d)
 		}
@@ -285,7 +287,7 @@ func (t *translator) turnEndSkipped(threadID, id string) {
 	e := session.EndSkipped()
 	t.releaseTurn(th, "failed")
 	if th.sub {
-		th.failure = &turnError{Message: str(e.Message)}
+		th.failure = &turnError{Message: lenient.Str(e.Message)}
 		t.endSubagentTurn(th, "failed")
 		return
 	}
@@ -302,7 +304,7 @@ func (t *translator) endLostMessage(th *thread, u *turn) {
 	if u.Status != "completed" || !unseen && !slices.ContainsFunc(th.items, open) {
 		return
 	}
-	items := decodeRaw[list[item]](u.Items)
+	items := lenient.Decode[lenient.List[item]](u.Items)
 	for i := range items {
 		if unseen && items[i].Type == "agentMessage" {
 			th.lastText = string(items[i].Text)

@@ -9,6 +9,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // handleToolItem handles items that are tool calls. It returns false for an
@@ -94,7 +95,7 @@ type pathInput struct {
 
 // webAction returns what a web search does; nothing if it has not ended.
 func (it *item) webAction() codexcli.WebAction {
-	if a := it.Action.v; a != nil {
+	if a := it.Action.V; a != nil {
 		return codexcli.WebAction{Query: string(a.Query), URL: string(a.URL), Pattern: string(a.Pattern)}
 	}
 	return codexcli.WebAction{}
@@ -106,13 +107,13 @@ func toolStart(it *item) (event.ToolStart, bool) {
 	switch it.Type {
 	case "commandExecution":
 		d.Tool, d.Command = "Bash", codexcli.Unwrap(string(it.Command))
-		d.Input = encode(commandInput{string(it.Command), string(it.Cwd), it.CommandActions})
+		d.Input = lenient.Encode(commandInput{string(it.Command), string(it.Cwd), it.CommandActions})
 		r := readsOf(it.CommandActions)
 		d.IsFileRead, d.FilePath, d.Pattern, d.SearchPath = r.is, r.file, r.pattern, r.searchPath
 	case "fileChange":
 		changes := changesOf(it.Changes)
 		d.Tool = patchTool(changes)
-		d.Input = encode(changesInput{orNull(it.Changes)})
+		d.Input = lenient.Encode(changesInput{orNull(it.Changes)})
 		if len(changes) == 1 {
 			d.FilePath = changes[0].Path
 		}
@@ -132,12 +133,12 @@ func toolStart(it *item) (event.ToolStart, bool) {
 		for _, r := range it.ReceiverThreadIDs {
 			in.Receivers = append(in.Receivers, string(r))
 		}
-		d.Input = encode(in)
+		d.Input = lenient.Encode(in)
 		if it.Tool == "spawnAgent" {
 			d.Tool, d.SubagentSpawn, d.SubagentName = "Task", true, agentName(string(it.Prompt))
 		}
 	case "subAgentActivity":
-		d.Tool, d.Input = string(it.Kind), encode(agentInput{Model: string(it.Model), AgentPath: string(it.AgentPath)})
+		d.Tool, d.Input = string(it.Kind), lenient.Encode(agentInput{Model: string(it.Model), AgentPath: string(it.AgentPath)})
 		if it.Kind == "started" {
 			d.Tool, d.SubagentSpawn, d.SubagentName = "Task", true, string(it.AgentPath)
 		}
@@ -145,7 +146,7 @@ func toolStart(it *item) (event.ToolStart, bool) {
 		codexcli.WebStart(&d, string(it.Query), it.webAction())
 	case "imageView":
 		d.Tool, d.FilePath, d.IsFileRead = "Read", string(it.Path), true
-		d.Input = encode(pathInput{string(it.Path)})
+		d.Input = lenient.Encode(pathInput{string(it.Path)})
 	case "imageGeneration":
 		d.Tool = "ImageGeneration"
 	case "sleep":
@@ -171,14 +172,14 @@ func toolResult(l *ledger.Ledger, it *item) event.ToolResult {
 		d.Status = event.ToolInterrupted
 	case "completed":
 	default:
-		if it.ExitCode.n != 0 { // unknown status: the exit code decides
+		if it.ExitCode.Value() != 0 { // unknown status: the exit code decides
 			d.Status = event.ToolError
 		}
 	}
 	switch it.Type {
 	case "commandExecution":
-		d.Output, d.ExitCode = string(it.AggregatedOutput), it.ExitCode.ptr()
-		if it.Source == "userShell" && it.ExitCode.n < 0 { // only the user's own command is killed with its turn
+		d.Output, d.ExitCode = string(it.AggregatedOutput), lenient.Int(it.ExitCode)
+		if it.Source == "userShell" && it.ExitCode.Value() < 0 { // only the user's own command is killed with its turn
 			d.Status = event.ToolInterrupted
 		}
 		if r := readsOf(it.CommandActions); r.is {
@@ -190,9 +191,9 @@ func toolResult(l *ledger.Ledger, it *item) event.ToolResult {
 			d.FilePath = d.Changes[0].Path
 		}
 	case "mcpToolCall":
-		content := decodeRaw[mcpResult](it.Result).Content
+		content := lenient.Decode[mcpResult](it.Result).Content
 		d.Output, d.Media = contentText(content), l.MediaIn(content)
-		if e := decodeRaw[rpcError](it.Error).Message; e != "" {
+		if e := lenient.Decode[rpcError](it.Error).Message; e != "" {
 			d.Output = string(e)
 			if strings.Contains(d.Output, "user rejected") {
 				d.Status = event.ToolDenied
@@ -222,8 +223,8 @@ type mcpResult struct {
 }
 
 type contentItem struct {
-	Type str `json:"type"`
-	Text str `json:"text"`
+	Type lenient.Str `json:"type"`
+	Text lenient.Str `json:"text"`
 }
 
 // contentText returns the text of a list of content items, or of a plain
@@ -234,9 +235,9 @@ func contentText(v jsontext.Value) string {
 		return ""
 	}
 	if v.Kind() == '"' {
-		return scalar(v)
+		return lenient.Text(v)
 	}
-	items := decodeRaw[list[contentItem]](v)
+	items := lenient.Decode[lenient.List[contentItem]](v)
 	var texts []string
 	for _, it := range items {
 		switch it.Type {
@@ -254,20 +255,20 @@ func contentText(v jsontext.Value) string {
 }
 
 type fileChange struct {
-	Path str            `json:"path"`
+	Path lenient.Str    `json:"path"`
 	Kind jsontext.Value `json:"kind"`
-	Diff str            `json:"diff"`
+	Diff lenient.Str    `json:"diff"`
 }
 
 type changeKind struct {
-	Type     str `json:"type"`
-	MovePath str `json:"move_path"`
+	Type     lenient.Str `json:"type"`
+	MovePath lenient.Str `json:"move_path"`
 }
 
 func changesOf(v jsontext.Value) []event.FileChange {
 	var out []event.FileChange
-	for _, c := range decodeRaw[list[fileChange]](v) {
-		kind, k := scalar(c.Kind), decodeRaw[changeKind](c.Kind)
+	for _, c := range lenient.Decode[lenient.List[fileChange]](v) {
+		kind, k := lenient.Text(c.Kind), lenient.Decode[changeKind](c.Kind)
 		if kind == "" {
 			kind = string(k.Type)
 		}

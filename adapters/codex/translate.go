@@ -3,20 +3,18 @@ package codex
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
-// translator converts the runtime's lines to events. The live adapter and the
-// Normalizer share it. live is nil in a transcript.
+// translator converts the runtime's lines to events. The live adapter and
+// transcripts share it. live is nil in a transcript.
 type translator struct {
 	l              *ledger.Ledger
 	m              message
@@ -24,7 +22,7 @@ type translator struct {
 	subs           []*thread
 	siblings       []*sibling // threads of other conversations on this connection; bounded
 	opened         sibling    // how the session's thread was opened
-	questions      []*question
+	questions      session.Questions[*question]
 	version        string
 	model          string // in force
 	mode           string
@@ -42,16 +40,12 @@ func (t *translator) handleLine(b []byte) {
 	}
 	m := &t.m
 	if err := m.decodeLine(b); err != nil {
-		if v := jsontext.Value(b); v.IsValid(lenient) {
-			t.noticeUnknown(b)
-			return
-		}
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+		t.l.Unreadable(b)
 		return
 	}
 	switch {
-	case m.Method.set && clientMethods[m.Method.s], !m.Method.set && m.Result.v.isEcho(),
-		!m.Method.set && m.Error.v != nil && m.Error.v.Message == refusal:
+	case m.Method.set && clientMethods[m.Method.s], !m.Method.set && m.Result.V.isEcho(),
+		!m.Method.set && m.Error.V != nil && m.Error.V.Message == refusal:
 		// An echo of the client's own line.
 	case m.Method.set && len(m.ID) > 0:
 		t.handleRequest(b)
@@ -59,27 +53,17 @@ func (t *translator) handleLine(b []byte) {
 		t.handleNotification(b)
 	case len(m.ID) > 0 && t.live != nil:
 		t.live.handleResponse(b)
-	case len(m.ID) > 0 && (m.Result.v != nil || m.Error.v != nil):
+	case len(m.ID) > 0 && (m.Result.V != nil || m.Error.V != nil):
 		t.handleTranscriptReply()
 	default:
-		t.noticeUnknown(b)
+		t.l.Unknown(t.m.Method.val(), b)
 	}
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
-// noticeUnknown emits an unknown message as a notice.
-func (t *translator) noticeUnknown(b []byte) {
-	what := cmp.Or(t.m.Method.val(), "a message")
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
 }
 
 // handleTranscriptReply handles a reply in a transcript by its shape, because
 // the requests are missing.
 func (t *translator) handleTranscriptReply() {
-	r := t.m.Result.v
+	r := t.m.Result.V
 	switch {
 	case r == nil:
 	case r.UserAgent != "":
@@ -90,11 +74,11 @@ func (t *translator) handleTranscriptReply() {
 				th.endedTurns = nil // another process may count its turns from the start
 			}
 		}
-	case r.Thread.v != nil && r.Thread.v.ID != "":
+	case r.Thread.V != nil && r.Thread.V.ID != "":
 		t.handshakeSeen = true
 		t.threadOpened(r, false, "", "")
-	case r.Turn.v != nil:
-		t.recordRequestedTurn(string(r.Turn.v.ID))
+	case r.Turn.V != nil:
+		t.recordRequestedTurn(string(r.Turn.V.ID))
 	}
 }
 
@@ -109,7 +93,7 @@ func (t *translator) recordRequestedTurn(id string) {
 // threadOpened handles the reply to thread/start, thread/resume or thread/fork. In
 // a transcript, the first thread is the session's; others are siblings.
 func (t *translator) threadOpened(r *result, resumed bool, forkedFrom, mode string) {
-	th := r.Thread.v
+	th := r.Thread.V
 	id := string(th.ID)
 	if t.main != nil && t.main.id != id && !t.newProcess {
 		t.addSibling(r)

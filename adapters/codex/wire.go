@@ -8,18 +8,20 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/fastjson"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // message is any line of the runtime; its members decide its kind. One message
 // is reused for all lines.
 type message struct {
-	ID     jsontext.Value `json:"id"`
-	Method text           `json:"method"`
-	Params params         `json:"params"`
-	Result opt[result]    `json:"result"`
-	Error  opt[rpcError]  `json:"error"`
+	ID     jsontext.Value        `json:"id"`
+	Method text                  `json:"method"`
+	Params params                `json:"params"`
+	Result lenient.Opt[result]   `json:"result"`
+	Error  lenient.Opt[rpcError] `json:"error"`
 
 	template fastjson.Template // the delta that was read last
 }
@@ -32,93 +34,96 @@ type params struct {
 	ItemID   text `json:"itemId"`
 	Delta    text `json:"delta"`
 
-	Item         opt[item]           `json:"item"`
-	Turn         opt[turn]           `json:"turn"`
-	Thread       opt[threadInfo]     `json:"thread"`
-	Error        jsontext.Value      `json:"error"`
-	WillRetry    str                 `json:"willRetry"`
-	TokenUsage   opt[tokenUsage]     `json:"tokenUsage"`
-	Plan         jsontext.Value      `json:"plan"`
-	SummaryIndex num                 `json:"summaryIndex"`
-	ContentIndex num                 `json:"contentIndex"`
-	Message      str                 `json:"message"`
-	Summary      str                 `json:"summary"`
-	Details      str                 `json:"details"`
-	RequestID    jsontext.Value      `json:"requestId"`
-	Name         str                 `json:"name"`
-	Status       jsontext.Value      `json:"status"`
-	ToModel      str                 `json:"toModel"`
-	Settings     opt[threadSettings] `json:"threadSettings"`
+	Item         lenient.Opt[item]           `json:"item"`
+	Turn         lenient.Opt[turn]           `json:"turn"`
+	Thread       lenient.Opt[threadInfo]     `json:"thread"`
+	Error        jsontext.Value              `json:"error"`
+	WillRetry    jsontext.Value              `json:"willRetry"`
+	TokenUsage   lenient.Opt[tokenUsage]     `json:"tokenUsage"`
+	Plan         jsontext.Value              `json:"plan"`
+	SummaryIndex lenient.Num                 `json:"summaryIndex"`
+	ContentIndex lenient.Num                 `json:"contentIndex"`
+	Message      lenient.Str                 `json:"message"`
+	Summary      lenient.Str                 `json:"summary"`
+	Details      lenient.Str                 `json:"details"`
+	RequestID    jsontext.Value              `json:"requestId"`
+	Name         lenient.Str                 `json:"name"`
+	Status       jsontext.Value              `json:"status"`
+	ToModel      lenient.Str                 `json:"toModel"`
+	Settings     lenient.Opt[threadSettings] `json:"threadSettings"`
 
 	// Of server requests.
-	ConversationID     str                  `json:"conversationId"`
-	CallID             str                  `json:"callId"`
-	Command            jsontext.Value       `json:"command"`
-	Cwd                str                  `json:"cwd"`
-	CommandActions     list[commandAction]  `json:"commandActions"`
-	Reason             str                  `json:"reason"`
-	Kind               str                  `json:"kind"`
-	Network            opt[networkAsk]      `json:"networkApprovalContext"`
-	AvailableDecisions list[jsontext.Value] `json:"availableDecisions"`
-	Permissions        jsontext.Value       `json:"permissions"`
-	FileChanges        jsontext.Value       `json:"fileChanges"`
-	Questions          list[inputQuestion]  `json:"questions"`
-	Amendment          jsontext.Value       `json:"proposedExecpolicyAmendment"`
-	ServerName         str                  `json:"serverName"`
-	Meta               opt[elicitMeta]      `json:"_meta"`
-	Tool               str                  `json:"tool"`
-	Arguments          jsontext.Value       `json:"arguments"`
+	ConversationID     lenient.Str                  `json:"conversationId"`
+	CallID             lenient.Str                  `json:"callId"`
+	Command            jsontext.Value               `json:"command"`
+	Cwd                lenient.Str                  `json:"cwd"`
+	CommandActions     lenient.List[commandAction]  `json:"commandActions"`
+	Reason             lenient.Str                  `json:"reason"`
+	Kind               lenient.Str                  `json:"kind"`
+	Network            lenient.Opt[networkAsk]      `json:"networkApprovalContext"`
+	AvailableDecisions lenient.List[jsontext.Value] `json:"availableDecisions"`
+	Permissions        jsontext.Value               `json:"permissions"`
+	FileChanges        jsontext.Value               `json:"fileChanges"`
+	Questions          lenient.List[inputQuestion]  `json:"questions"`
+	Amendment          jsontext.Value               `json:"proposedExecpolicyAmendment"`
+	ServerName         lenient.Str                  `json:"serverName"`
+	Meta               lenient.Opt[elicitMeta]      `json:"_meta"`
+	Tool               lenient.Str                  `json:"tool"`
+	Arguments          jsontext.Value               `json:"arguments"`
 }
 
 // commandText returns the command, which older versions send as an array.
 func (p *params) commandText() string {
-	return cmp.Or(scalar(p.Command), strings.Join(decodeRaw[[]string](p.Command), " "))
+	return cmp.Or(lenient.Text(p.Command), strings.Join(lenient.Decode[[]string](p.Command), " "))
 }
 
 // networkAsk is the host that a running command needs to reach.
 type networkAsk struct {
-	Host     str `json:"host"`
-	Protocol str `json:"protocol"`
+	Host     lenient.Str `json:"host"`
+	Protocol lenient.Str `json:"protocol"`
 }
 
 // inputQuestion is a part of a question to the user.
 type inputQuestion struct {
-	ID       str `json:"id"`
-	Question str `json:"question"`
+	ID       lenient.Str `json:"id"`
+	Question lenient.Str `json:"question"`
 }
 
 type elicitMeta struct {
-	Kind       str            `json:"codex_approval_kind"`
-	ToolName   str            `json:"tool_name"`
+	Kind       lenient.Str    `json:"codex_approval_kind"`
+	ToolName   lenient.Str    `json:"tool_name"`
 	ToolParams jsontext.Value `json:"tool_params"`
 }
 
 type rpcError struct {
-	Code    num `json:"code"`
-	Message str `json:"message"`
+	Code    lenient.Num `json:"code"`
+	Message lenient.Str `json:"message"`
 }
 
-func (e *rpcError) Error() string { return fmt.Sprintf("error %d: %s", e.Code.n, string(e.Message)) }
+func (e *rpcError) Error() string { return fmt.Sprintf("error %d: %s", int(e.Code), string(e.Message)) }
+
+// Unwrap implements the interface of package errors.
+func (e *rpcError) Unwrap() error { return adapters.ErrRefused }
 
 // result is the union of the results in use.
 type result struct {
-	UserAgent str             `json:"userAgent"`
-	Thread    opt[threadInfo] `json:"thread"`
-	Model     str             `json:"model"`
-	Cwd       str             `json:"cwd"`
-	Turn      opt[turn]       `json:"turn"`
-	TurnID    str             `json:"turnId"`
+	UserAgent lenient.Str             `json:"userAgent"`
+	Thread    lenient.Opt[threadInfo] `json:"thread"`
+	Model     lenient.Str             `json:"model"`
+	Cwd       lenient.Str             `json:"cwd"`
+	Turn      lenient.Opt[turn]       `json:"turn"`
+	TurnID    lenient.Str             `json:"turnId"`
 
 	// Of lists:
 	Data    jsontext.Value `json:"data"`
-	Next    str            `json:"nextCursor"`
+	Next    lenient.Str    `json:"nextCursor"`
 	Account jsontext.Value `json:"account"`
 
 	// Of our own replies, if a terminal or a proxy echoes them.
 	Decision jsontext.Value `json:"decision"`
-	Action   str            `json:"action"`
+	Action   lenient.Str    `json:"action"`
 	Answers  jsontext.Value `json:"answers"`
-	Scope    str            `json:"scope"`
+	Scope    lenient.Str    `json:"scope"`
 	Contents jsontext.Value `json:"contentItems"`
 }
 
@@ -135,116 +140,116 @@ var clientMethods = map[string]bool{
 }
 
 type threadInfo struct {
-	ID             str `json:"id"`
-	ForkedFromID   str `json:"forkedFromId"`
-	ParentThreadID str `json:"parentThreadId"`
-	Model          str `json:"model"`
-	Cwd            str `json:"cwd"`
-	CLIVersion     str `json:"cliVersion"`
+	ID             lenient.Str `json:"id"`
+	ForkedFromID   lenient.Str `json:"forkedFromId"`
+	ParentThreadID lenient.Str `json:"parentThreadId"`
+	Model          lenient.Str `json:"model"`
+	Cwd            lenient.Str `json:"cwd"`
+	CLIVersion     lenient.Str `json:"cliVersion"`
 }
 
 type turn struct {
-	ID         str            `json:"id"`
-	RootTurnID str            `json:"rootTurnId"`
-	Status     str            `json:"status"`
-	Items      jsontext.Value `json:"items"`
-	Error      opt[turnError] `json:"error"`
-	DurationMs num            `json:"durationMs"`
+	ID         lenient.Str            `json:"id"`
+	RootTurnID lenient.Str            `json:"rootTurnId"`
+	Status     lenient.Str            `json:"status"`
+	Items      jsontext.Value         `json:"items"`
+	Error      lenient.Opt[turnError] `json:"error"`
+	DurationMs lenient.Num            `json:"durationMs"`
 }
 
 type turnError struct {
-	Message           str            `json:"message"`
+	Message           lenient.Str    `json:"message"`
 	CodexErrorInfo    jsontext.Value `json:"codexErrorInfo"`
-	AdditionalDetails str            `json:"additionalDetails"`
+	AdditionalDetails lenient.Str    `json:"additionalDetails"`
 }
 
 type tokenUsage struct {
-	Total  opt[tokens] `json:"total"`
-	Last   opt[tokens] `json:"last"`
-	Window num         `json:"modelContextWindow"`
+	Total  lenient.Opt[tokens]      `json:"total"`
+	Last   lenient.Opt[tokens]      `json:"last"`
+	Window lenient.Opt[lenient.Num] `json:"modelContextWindow"`
 }
 
 type tokens struct {
-	Total     num `json:"totalTokens"`
-	Input     num `json:"inputTokens"`
-	Cached    num `json:"cachedInputTokens"`
-	Output    num `json:"outputTokens"`
-	Reasoning num `json:"reasoningOutputTokens"`
+	Total     lenient.Num `json:"totalTokens"`
+	Input     lenient.Num `json:"inputTokens"`
+	Cached    lenient.Num `json:"cachedInputTokens"`
+	Output    lenient.Num `json:"outputTokens"`
+	Reasoning lenient.Num `json:"reasoningOutputTokens"`
 }
 
 type planStep struct {
-	Step   str `json:"step"`
-	Status str `json:"status"`
+	Step   lenient.Str `json:"step"`
+	Status lenient.Str `json:"status"`
 }
 
 // item is the union of the item types.
 type item struct {
-	Type     str            `json:"type"`
-	ID       str            `json:"id"`
-	ClientID str            `json:"clientId"`
-	Text     str            `json:"text"`
-	Content  jsontext.Value `json:"content"` // of a user: inputs; of reasoning: strings
-	Summary  list[str]      `json:"summary"`
-	Status   str            `json:"status"`
+	Type     lenient.Str               `json:"type"`
+	ID       lenient.Str               `json:"id"`
+	ClientID lenient.Str               `json:"clientId"`
+	Text     lenient.Str               `json:"text"`
+	Content  jsontext.Value            `json:"content"` // of a user: inputs; of reasoning: strings
+	Summary  lenient.List[lenient.Str] `json:"summary"`
+	Status   lenient.Str               `json:"status"`
 
-	Command          str                 `json:"command"`
-	Cwd              str                 `json:"cwd"`
-	ProcessID        str                 `json:"processId"`
-	Source           str                 `json:"source"`
-	CommandActions   list[commandAction] `json:"commandActions"`
-	AggregatedOutput str                 `json:"aggregatedOutput"`
-	ExitCode         num                 `json:"exitCode"`
+	Command          lenient.Str                 `json:"command"`
+	Cwd              lenient.Str                 `json:"cwd"`
+	ProcessID        lenient.Str                 `json:"processId"`
+	Source           lenient.Str                 `json:"source"`
+	CommandActions   lenient.List[commandAction] `json:"commandActions"`
+	AggregatedOutput lenient.Str                 `json:"aggregatedOutput"`
+	ExitCode         lenient.Opt[lenient.Num]    `json:"exitCode"`
 
 	Changes jsontext.Value `json:"changes"`
 
-	Server       str            `json:"server"`
-	ServerName   str            `json:"serverName"`
-	Tool         str            `json:"tool"`
-	ToolName     str            `json:"toolName"`
-	Namespace    str            `json:"namespace"`
-	Name         str            `json:"name"`
+	Server       lenient.Str    `json:"server"`
+	ServerName   lenient.Str    `json:"serverName"`
+	Tool         lenient.Str    `json:"tool"`
+	ToolName     lenient.Str    `json:"toolName"`
+	Namespace    lenient.Str    `json:"namespace"`
+	Name         lenient.Str    `json:"name"`
 	Arguments    jsontext.Value `json:"arguments"`
 	Result       jsontext.Value `json:"result"`
 	Error        jsontext.Value `json:"error"`
 	ContentItems jsontext.Value `json:"contentItems"`
 	Output       jsontext.Value `json:"output"`
 
-	ReceiverThreadIDs list[str]      `json:"receiverThreadIds"`
-	Prompt            str            `json:"prompt"`
-	Model             str            `json:"model"`
-	AgentsStates      jsontext.Value `json:"agentsStates"`
-	Kind              str            `json:"kind"`
-	AgentThreadID     str            `json:"agentThreadId"`
-	AgentPath         str            `json:"agentPath"`
+	ReceiverThreadIDs lenient.List[lenient.Str] `json:"receiverThreadIds"`
+	Prompt            lenient.Str               `json:"prompt"`
+	Model             lenient.Str               `json:"model"`
+	AgentsStates      jsontext.Value            `json:"agentsStates"`
+	Kind              lenient.Str               `json:"kind"`
+	AgentThreadID     lenient.Str               `json:"agentThreadId"`
+	AgentPath         lenient.Str               `json:"agentPath"`
 
-	Query      str            `json:"query"`
-	Action     opt[webAction] `json:"action"`
-	Path       str            `json:"path"`
-	SavedPath  str            `json:"savedPath"`
-	Revised    str            `json:"revisedPrompt"`
-	DurationMs num            `json:"durationMs"`
+	Query      lenient.Str            `json:"query"`
+	Action     lenient.Opt[webAction] `json:"action"`
+	Path       lenient.Str            `json:"path"`
+	SavedPath  lenient.Str            `json:"savedPath"`
+	Revised    lenient.Str            `json:"revisedPrompt"`
+	DurationMs lenient.Num            `json:"durationMs"`
 }
 
 type commandAction struct {
-	Type    str `json:"type,omitempty"`
-	Command str `json:"command,omitempty"`
-	Path    str `json:"path,omitempty"`
-	Query   str `json:"query,omitempty"`
+	Type    lenient.Str `json:"type,omitempty"`
+	Command lenient.Str `json:"command,omitempty"`
+	Path    lenient.Str `json:"path,omitempty"`
+	Query   lenient.Str `json:"query,omitempty"`
 }
 
 type webAction struct {
-	Type    str `json:"type"`
-	Query   str `json:"query"`
-	URL     str `json:"url"`
-	Pattern str `json:"pattern"`
+	Type    lenient.Str `json:"type"`
+	Query   lenient.Str `json:"query"`
+	URL     lenient.Str `json:"url"`
+	Pattern lenient.Str `json:"pattern"`
 }
 
 type input struct {
-	Type str `json:"type"`
-	Text str `json:"text"`
-	Path str `json:"path"`
-	URL  str `json:"url"`
-	Name str `json:"name"`
+	Type lenient.Str `json:"type"`
+	Text lenient.Str `json:"text"`
+	Path lenient.Str `json:"path"`
+	URL  lenient.Str `json:"url"`
+	Name lenient.Str `json:"name"`
 }
 
 // decodeLine decodes one line into the message.
@@ -257,13 +262,13 @@ func (m *message) decodeLine(b []byte) error {
 		return nil
 	}
 	m.reset()
-	return json.Unmarshal(b, m, lenient)
+	return json.Unmarshal(b, m, lenient.Options)
 }
 
 // reset clears the last line, but keeps strings that are likely to repeat.
 func (m *message) reset() {
 	m.ID = m.ID[:0]
-	m.Result.v, m.Error.v = nil, nil
+	m.Result.V, m.Error.V = nil, nil
 	m.Method.set = false
 	p := &m.Params
 	*p = params{ThreadID: text{s: p.ThreadID.s}, TurnID: text{s: p.TurnID.s}, ItemID: text{s: p.ItemID.s}, Delta: text{s: p.Delta.s}}
@@ -272,7 +277,7 @@ func (m *message) reset() {
 // Outgoing messages.
 
 type request struct {
-	ID     int64  `json:"id"`
+	ID     int    `json:"id"`
 	Method string `json:"method"`
 	Params any    `json:"params"`
 }

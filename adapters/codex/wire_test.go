@@ -58,7 +58,7 @@ func TestFieldsOfUnexpectedKinds(t *testing.T) {
 	g.Expect(m.decodeLine([]byte(`{"method":"x","params":{"threadId":7,"turnId":{},"delta":null,"item":[1],"turn":"t","tokenUsage":3,"availableDecisions":{},"summaryIndex":"s"}}`))).To(Succeed())
 	g.Expect(m.Params.ThreadID.val()).To(Equal("7"))
 	g.Expect(m.Params.TurnID.val()).To(BeEmpty())
-	g.Expect(m.Params.Item.v).To(BeNil())
+	g.Expect(m.Params.Item.V).To(BeNil())
 }
 
 // Values that a reused message keeps are never mistaken for values of the line.
@@ -70,8 +70,8 @@ func TestMessageReset(t *testing.T) {
 	g.Expect(m.Params.ThreadID.val()).To(Equal("\n"))
 	g.Expect(m.Params.Delta.val()).To(BeEmpty())
 	g.Expect(m.ID).To(BeEmpty())
-	g.Expect(m.Params.Item.v).To(BeNil())
-	g.Expect(m.Result.v).To(BeNil())
+	g.Expect(m.Params.Item.V).To(BeNil())
+	g.Expect(m.Result.V).To(BeNil())
 	g.Expect(m.decodeLine([]byte("{\"method\":\"b\",\"params\":{\"delta\":\"\\ud83d\",\"itemId\":\"a\xffb\"}}"))).To(Succeed())
 	g.Expect(m.Params.Delta.val()).To(Equal("\uFFFD"))
 	g.Expect(m.Params.ItemID.val()).To(Equal("a\uFFFDb"))

@@ -3,14 +3,13 @@ package codexexec
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/codexcli"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 	"github.com/turnspec/turnspec/adapters/internal/turnproc"
 	"github.com/turnspec/turnspec/adapters/op"
@@ -44,19 +43,11 @@ var sandboxes = map[string]string{
 	adapters.ModeNever:    "danger-full-access",
 }
 
-func checkMode(mode string) error {
-	if _, ok := sandboxes[mode]; !ok {
-		return fmt.Errorf("mode %q: codex exec asks nobody, use one of %s: %w", mode,
-			strings.Join(slices.Sorted(maps.Keys(sandboxes))[1:], ", "), adapters.ErrUnsupported)
-	}
-	return nil
-}
-
 // Open implements adapters.Adapter. It starts no turn; the first message does, and
 // session_ready follows it.
 func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	if err := checkOptions(o); err != nil {
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+		return nil, session.InvalidOptions(err)
 	}
 	if o.SessionID == "" {
 		o.SessionID = "codexexec-" + rand.Text()
@@ -75,7 +66,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	}
 	version := proc.Command{Argv: append(program(o), "--version"), Dir: o.Dir, Env: o.Env}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume, Resumed: o.Resume != "", Model: o.Model, Cwd: o.Dir, Mode: o.Mode}
-	s, err := session.Open(ctx, o, version, hint, func(h session.Host) session.Protocol { return newClient(h, o, ps, files, arguments) })
+	s, _, err := session.Open(ctx, o, version, hint, func(h session.Host) *client { return newClient(h, o, ps, files, arguments) })
 	if err != nil {
 		files.Remove()
 		return nil, err
@@ -91,7 +82,7 @@ func checkOptions(o adapters.Options) error {
 	if err := codexcli.CheckServers(o.MCP); err != nil {
 		return err
 	}
-	return checkMode(o.Mode)
+	return session.CheckMode(o.Mode, sandboxes)
 }
 
 // fileArguments writes the files that hold options, and returns the arguments that name them.
@@ -101,7 +92,7 @@ func fileArguments(o adapters.Options, files *turnproc.Files) (args []string, er
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, "-c", "model_instructions_file="+string(encode(name)))
+		args = append(args, "-c", "model_instructions_file="+string(lenient.Encode(name)))
 	}
 	if len(o.Schema) > 0 {
 		name, err := files.Write("schema.json", o.Schema)
@@ -130,7 +121,7 @@ func (c *client) Arguments(m adapters.Message) []string {
 		args = append(args, "-c", k+"="+o.Config[k])
 	}
 	if o.Instructions != "" && !o.ReplaceInstructions {
-		args = append(args, "-c", "developer_instructions="+string(encode(o.Instructions)))
+		args = append(args, "-c", "developer_instructions="+string(lenient.Encode(o.Instructions)))
 	}
 	args = append(args, codexcli.SessionArgs(o)...)
 	args = append(args, codexcli.ServerArgs(o.MCP, "")...)

@@ -55,7 +55,7 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 }
 
 // CheckMode implements turnproc.Runtime.
-func (c *client) CheckMode(mode string) error { return checkMode(mode) }
+func (c *client) CheckMode(mode string) error { return session.CheckMode(mode, sandboxes) }
 
 // Started implements turnproc.Runtime.
 func (c *client) Started() { c.t.begun, c.t.opened = false, false }
@@ -77,7 +77,7 @@ func (c *client) processEnded(e turnproc.Ended) {
 		l.Done(event.Done{Stopped: true})
 	case c.t.thread != "" && !c.t.kept && !c.t.opened:
 		// The turns of the thread were stopped before the runtime stored it.
-		c.t.notice(event.LevelWarning, event.NoticeWarning, fmt.Sprintf("the runtime has not stored the thread %s: the session continues in another one", c.t.thread), nil)
+		c.t.l.Notice(event.LevelWarning, event.NoticeWarning, fmt.Sprintf("the runtime has not stored the thread %s: the session continues in another one", c.t.thread), nil)
 		c.t.thread = ""
 		c.Retry(m)
 	default:

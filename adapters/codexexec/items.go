@@ -6,9 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/codexcli"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // handleItem handles a line about an item. It returns false if its type is not known.
@@ -16,7 +19,7 @@ func (t *translator) handleItem(it *item, line string) bool {
 	sc, completed := t.l.Turn(), line == "item.completed"
 	if it.Type == "error" { // a warning, also before the turn
 		if completed {
-			t.notice(event.LevelWarning, event.NoticeWarning, string(it.Message), nil)
+			t.l.Notice(event.LevelWarning, event.NoticeWarning, string(it.Message), nil)
 		}
 		return true
 	}
@@ -73,9 +76,9 @@ func (t *translator) handleItem(it *item, line string) bool {
 func (t *translator) emitPlan(sc *ledger.Scope, it *item) {
 	var steps []event.PlanStep
 	for _, v := range it.Items {
-		s := decode[planStep](v)
+		s := lenient.Decode[planStep](v)
 		status := event.StepPending
-		if s.Completed {
+		if lenient.IsTrue(s.Completed) {
 			status = event.StepCompleted
 		}
 		steps = append(steps, event.PlanStep{Text: string(s.Text), Status: status})
@@ -92,12 +95,12 @@ type commandInput struct {
 }
 
 type changesInput struct {
-	Changes list `json:"changes"`
+	Changes lenient.List[jsontext.Value] `json:"changes"`
 }
 
 type agentInput struct {
-	Prompt    string `json:"prompt,omitempty"`
-	Receivers list   `json:"receiver_thread_ids,omitempty"`
+	Prompt    string                       `json:"prompt,omitempty"`
+	Receivers lenient.List[jsontext.Value] `json:"receiver_thread_ids,omitempty"`
 }
 
 // toolStart returns the event that announces the tool of an item.
@@ -105,7 +108,7 @@ func toolStart(it *item) (d event.ToolStart, isTool bool) {
 	switch it.Type {
 	case "command_execution":
 		d.Tool, d.Command = "Bash", codexcli.Unwrap(string(it.Command))
-		d.Input = encode(commandInput{string(it.Command)})
+		d.Input = lenient.Encode(commandInput{string(it.Command)})
 	case "file_change":
 		changes := changesOf(it.Changes)
 		d.Tool = "Write"
@@ -115,14 +118,14 @@ func toolStart(it *item) (d event.ToolStart, isTool bool) {
 		if len(changes) == 1 {
 			d.FilePath = changes[0].Path
 		}
-		d.Input = encode(changesInput{it.Changes})
+		d.Input = lenient.Encode(changesInput{it.Changes})
 	case "mcp_tool_call":
 		d.Tool, d.Input = "mcp__"+string(it.Server)+"__"+string(it.Tool), it.Arguments
 	case "web_search":
-		a := decode[webAction](it.Action)
+		a := lenient.Decode[webAction](it.Action)
 		codexcli.WebStart(&d, string(it.Query), codexcli.WebAction{Query: string(a.Query), URL: string(a.URL), Pattern: string(a.Pattern)})
 	case "collab_tool_call":
-		d.Tool, d.Input = cmp.Or(string(it.Tool), string(it.Type)), encode(agentInput{string(it.Prompt), it.Receivers})
+		d.Tool, d.Input = cmp.Or(string(it.Tool), string(it.Type)), lenient.Encode(agentInput{string(it.Prompt), it.Receivers})
 		if it.Tool == "spawn_agent" {
 			d.Tool, d.SubagentSpawn = "Task", true
 			d.SubagentName, _, _ = strings.Cut(string(it.Prompt), "\n")
@@ -145,12 +148,9 @@ func resultOf(l *ledger.Ledger, it *item) event.ToolResult {
 	switch it.Type {
 	case "command_execution":
 		d.Output = string(it.Output)
-		if it.ExitCode.value != nil {
-			code := int(*it.ExitCode.value)
-			d.ExitCode = &code
-			if code != 0 && d.Status == event.ToolOK {
-				d.Status = event.ToolError
-			}
+		d.ExitCode = lenient.Int(it.ExitCode)
+		if d.ExitCode != nil && *d.ExitCode != 0 && d.Status == event.ToolOK {
+			d.Status = event.ToolError
 		}
 	case "file_change":
 		d.Changes = changesOf(it.Changes)
@@ -158,16 +158,16 @@ func resultOf(l *ledger.Ledger, it *item) event.ToolResult {
 			d.FilePath = d.Changes[0].Path
 		}
 	case "mcp_tool_call":
-		r := decode[toolResult](it.Result)
-		d.Output, d.Media = contentText(r.Content), l.MediaIn(decode[mcpContent](it.Result).Content)
-		if msg := decode[withMessage](it.Error).Message; msg != "" {
+		r := lenient.Decode[toolResult](it.Result)
+		d.Output, d.Media = contentText(r.Content), l.MediaIn(lenient.Decode[mcpContent](it.Result).Content)
+		if msg := lenient.Decode[withMessage](it.Error).Message; msg != "" {
 			d.Output = string(msg)
 		}
 	case "collab_tool_call":
 		// Only wait returns the text of a sub-agent.
-		if it.Tool == "wait" && len(it.Agents) == 1 {
-			for _, v := range it.Agents {
-				d.Output = string(decode[agentState](v).Message)
+		if agents := lenient.Decode[map[string]jsontext.Value](it.Agents); it.Tool == "wait" && len(agents) == 1 {
+			for _, v := range agents {
+				d.Output = string(lenient.Decode[agentState](v).Message)
 			}
 		}
 	}
@@ -175,10 +175,10 @@ func resultOf(l *ledger.Ledger, it *item) event.ToolResult {
 	return d
 }
 
-func changesOf(l list) []event.FileChange {
+func changesOf(l []jsontext.Value) []event.FileChange {
 	var out []event.FileChange
 	for _, v := range l {
-		c := decode[fileChange](v)
+		c := lenient.Decode[fileChange](v)
 		kind := event.ChangeKind(c.Kind)
 		if kind != event.ChangeAdd && kind != event.ChangeDelete {
 			kind = event.ChangeUpdate // for any kind of a newer version the file has changed
@@ -190,10 +190,10 @@ func changesOf(l list) []event.FileChange {
 
 // contentText joins the texts of a tool's result, as the runtime does for the model. Pictures are
 // left out.
-func contentText(l list) string {
+func contentText(l []jsontext.Value) string {
 	var texts []string
 	for _, v := range l {
-		if c := decode[contentItem](v); c.Type == "text" {
+		if c := lenient.Decode[contentItem](v); c.Type == "text" {
 			texts = append(texts, string(c.Text))
 		}
 	}

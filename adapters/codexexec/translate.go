@@ -3,15 +3,14 @@ package codexexec
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // translator turns lines into events. live is nil for a transcript.
@@ -43,12 +42,8 @@ func (t *translator) handleLine(b []byte) {
 		return
 	}
 	var m message
-	if err := json.Unmarshal(b, &m, lenient); err != nil {
-		if jsontext.Value(b).IsValid(lenient) {
-			t.unknown("a message", b)
-			return
-		}
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+	if err := json.Unmarshal(b, &m, lenient.Options); err != nil {
+		t.l.Unreadable(b)
 		return
 	}
 	switch m.Type {
@@ -58,28 +53,19 @@ func (t *translator) handleLine(b []byte) {
 		t.turnStarted()
 	case "turn.completed":
 		t.survived()
-		t.turnCompleted(decode[usage](m.Usage), m.Usage != nil)
+		t.turnCompleted(lenient.Decode[usage](m.Usage), m.Usage != nil)
 	case "turn.failed":
-		t.turnFailed(cmp.Or(string(decode[withMessage](m.Error).Message), t.failure))
+		t.turnFailed(cmp.Or(string(lenient.Decode[withMessage](m.Error).Message), t.failure))
 	case "error":
 		t.handleError(string(m.Message))
 	case "item.started", "item.updated", "item.completed":
-		it := decode[item](m.Item)
+		it := lenient.Decode[item](m.Item)
 		if it.Type == "" || !t.handleItem(&it, string(m.Type)) {
-			t.unknown(strings.TrimRight(string(m.Type)+" "+string(it.Type), " "), b)
+			t.l.Unknown(strings.TrimRight(string(m.Type)+" "+string(it.Type), " "), b)
 		}
 	default:
-		t.unknown(cmp.Or(string(m.Type), "a message"), b)
+		t.l.Unknown(cmp.Or(string(m.Type), "a message"), b)
 	}
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
-// unknown emits a message that is not known as a notice.
-func (t *translator) unknown(what string, b []byte) {
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
 }
 
 // threadStarted handles the first line of each process. All processes of a session have the
@@ -132,7 +118,7 @@ func (t *translator) turnCompleted(u usage, stated bool) {
 	}
 	if stated {
 		// The tokens of the whole thread, of resumed processes too.
-		sc.Emit(event.Usage{Scope: event.ScopeSession, Tokens: event.Tokens{Input: u.Input.or0(), Cached: u.Cached.or0(), Output: u.Output.or0(), Reasoning: u.Reasoning.or0()}})
+		sc.Emit(event.Usage{Scope: event.ScopeSession, Tokens: event.Tokens{Input: int64(u.Input), Cached: int64(u.Cached), Output: int64(u.Output), Reasoning: int64(u.Reasoning)}})
 	}
 	if t.lastText != "" {
 		sc.Emit(event.Result{Text: t.lastText})
@@ -156,7 +142,7 @@ func (t *translator) handleError(msg string) {
 	t.survived()
 	if strings.HasPrefix(msg, "Reconnecting") {
 		t.retrying = true
-		t.notice(event.LevelWarning, event.NoticeRetry, msg, nil)
+		t.l.Notice(event.LevelWarning, event.NoticeRetry, msg, nil)
 		return
 	}
 	t.failure = cmp.Or(msg, "the turn failed")
@@ -165,7 +151,7 @@ func (t *translator) handleError(msg string) {
 // survived reports an error as a notice, because the turn has gone on after it.
 func (t *translator) survived() {
 	if t.failure != "" {
-		t.notice(event.LevelError, event.NoticeWarning, t.failure, nil)
+		t.l.Notice(event.LevelError, event.NoticeWarning, t.failure, nil)
 		t.failure = ""
 	}
 }

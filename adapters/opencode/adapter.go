@@ -5,10 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -47,7 +45,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 		err = checkOptions(o, mode)
 	}
 	if err != nil {
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+		return nil, session.InvalidOptions(err)
 	}
 	if o.SessionID == "" {
 		o.SessionID = rand.Text()
@@ -58,11 +56,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	o.Launch = server.Launcher(o.Launch)
 	c := proc.Command{Argv: commandLine(o), Dir: o.Dir, Env: env}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume}
-	var live *client
-	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
-		live = newClient(h, o, mode)
-		return live
-	})
+	s, live, err := session.Open(ctx, o, c, hint, func(h session.Host) *client { return newClient(h, o, mode) })
 	if err != nil {
 		return nil, err
 	}
@@ -77,13 +71,7 @@ func checkOptions(o adapters.Options, mode string) error {
 	if o.ReplaceInstructions {
 		return fmt.Errorf("instructions: the runtime adds them to its own: %w", adapters.ErrUnsupported)
 	}
-	if _, ok := askedPermissions[mode]; !ok {
-		return fmt.Errorf("mode: %q: %w: want one of %s", mode, adapters.ErrUnsupported, strings.Join(slices.Sorted(maps.Keys(askedPermissions)), ", "))
-	}
-	if o.Fork && o.Resume == "" {
-		return fmt.Errorf("fork: needs resume, the session to fork")
-	}
-	return nil
+	return session.CheckMode(mode, askedPermissions)
 }
 
 // commandLine returns the program, the adapter's arguments and the caller's.

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -23,50 +23,21 @@ type client struct {
 	mode   string
 	model  string // of the next message; "": the runtime's choice
 	t      *translator
-	nextID int
-	calls  map[int]*pendingCall
+	calls  session.Calls[jsontext.Value]
 	stream int // the id of the request whose reply is the stream of events
-	sent   []*sentMessage
+	sent   session.Sent
 	seen   []seenMessage
 
-	stopRequested bool // Stop was called before the session was busy
-	stopping      bool // an abort was sent for the running turn
-	compacting    bool // a summary was asked for and has not begun
-}
-
-// pendingCall is a request without a reply.
-type pendingCall struct {
-	what   string
-	then   func(body jsontext.Value, err error)
-	cancel func()
-}
-
-// sentMessage is a message that was sent and that the runtime has not shown yet.
-type sentMessage struct {
-	id, text    string
-	attachments []event.Attachment
-	via         event.Via
+	early      session.EarlyStop
+	stopping   bool // an abort was sent for the running turn
+	compacting bool // a summary was asked for and has not begun
 }
 
 // seenMessage is a message that the runtime has shown, with its id there.
 type seenMessage struct{ id, wire string }
 
-// refusedError is an error reply of the runtime.
-type refusedError struct {
-	what   string
-	status int
-	words  string
-}
-
-func (e refusedError) Error() string {
-	return fmt.Sprintf("%s: status %d: %s", e.what, e.status, e.words)
-}
-func (e refusedError) Unwrap() error { return adapters.ErrRefused }
-
-var errTimeout = errors.New("no answer within the limit")
-
 func newClient(h session.Host, o adapters.Options, mode string) *client {
-	c := &client{host: h, o: o, mode: mode, model: o.Model, calls: map[int]*pendingCall{}}
+	c := &client{host: h, o: o, mode: mode, model: o.Model}
 	c.t = newTranslator(h.Ledger(), c)
 	return c
 }
@@ -84,18 +55,8 @@ func (c *client) Line(b []byte) { c.t.handleLine(b) }
 
 // send sends a request and calls then once, with the body of its reply or an error.
 func (c *client) send(method, path string, body any, limited bool, then func(jsontext.Value, error)) int {
-	c.nextID++
-	id := c.nextID
-	k := &pendingCall{what: method + " " + path, then: then, cancel: func() {}}
-	if limited {
-		limit := c.host.Limits().Request
-		k.cancel = c.host.After(limit, func() {
-			delete(c.calls, id)
-			then(nil, fmt.Errorf("%s: %w of %v", k.what, errTimeout, limit))
-		})
-	}
-	c.calls[id] = k
-	c.host.Write(encode(request{id, method, path, body}))
+	id := c.calls.Add(c.host, method+" "+path, limited, then)
+	c.host.Write(lenient.Encode(request{id, method, path, body}))
 	return id
 }
 
@@ -107,22 +68,18 @@ func (c *client) sessionPath(operation string) string {
 // handleReply handles a reply, and the end of the stream of events.
 func (c *client) handleReply(m *line, b []byte) {
 	id := int(m.ID)
-	k := c.calls[id]
+	k := c.calls.Take(id)
 	switch {
 	case k == nil && id == c.stream && (m.End != nil || m.Error != ""):
 		c.streamEnded()
-	case k == nil && id > 0 && id <= c.nextID: // it came after its limit
+	case k == nil && c.calls.Given(id): // it came after its limit
 	case k == nil:
-		c.t.noticeUnknown("a reply to no request", b)
+		c.t.l.Unknown("a reply to no request", b)
+	case m.Status >= http.StatusBadRequest || m.Error != "" || m.Status == 0:
+		f := lenient.Decode[failure](m.Body)
+		k.Fail(session.RefusedError(fmt.Sprintf("status %v: %s", m.Status, m.Error+f.Data.Message)))
 	default:
-		delete(c.calls, id)
-		k.cancel()
-		if m.Status >= http.StatusBadRequest || m.Error != "" || m.Status == 0 {
-			f := decode[failure](m.Body)
-			k.then(nil, refusedError{k.what, int(m.Status), string(m.Error + f.Data.Message)})
-			return
-		}
-		k.then(m.Body.Clone(), nil)
+		k.Reply(m.Body.Clone())
 	}
 }
 
@@ -152,7 +109,7 @@ func (c *client) subscribe(then func(error)) {
 func (c *client) Start() {
 	c.subscribe(func(err error) {
 		if err != nil {
-			c.failOpen("handshake", err)
+			session.FailOpen(c.host, "handshake", err)
 			return
 		}
 		switch {
@@ -169,12 +126,12 @@ func (c *client) Start() {
 // opened returns what is done with the reply that opens the session.
 func (c *client) opened(op string) func(jsontext.Value, error) {
 	return func(v jsontext.Value, err error) {
-		s := decode[info](v)
+		s := lenient.Decode[info](v)
 		if err == nil && s.ID == "" {
 			err = errors.New("the reply names no session")
 		}
 		if err != nil {
-			c.failOpen(op, err)
+			session.FailOpen(c.host, op, err)
 			return
 		}
 		c.t.sessionOpened(s)
@@ -191,7 +148,7 @@ func (c *client) opened(op string) func(jsontext.Value, error) {
 		// A session keeps its rules.
 		c.send("PATCH", c.sessionPath(""), map[string]any{"permission": c.rules(c.mode)}, true, func(_ jsontext.Value, err error) {
 			if err != nil {
-				c.failOpen(op, err)
+				session.FailOpen(c.host, op, err)
 				return
 			}
 			c.ready(d)
@@ -204,30 +161,15 @@ func (c *client) ready(d event.SessionReady) {
 	c.host.Ready(nil)
 }
 
-func (c *client) failOpen(op string, err error) {
-	e := &adapters.OpenError{Code: event.ErrorProtocol, Op: op, Err: err}
-	switch {
-	case errors.Is(err, errTimeout):
-		e.Code = event.ErrorTimeout
-	case errors.Is(err, adapters.ErrRefused):
-		e.Code = event.ErrorInvalid
-	}
-	c.host.Ready(e)
-}
-
 // Starting implements session.Starter.
 func (c *client) Starting() bool {
-	return c.t.l.Turn() == nil && slices.ContainsFunc(c.sent, func(s *sentMessage) bool { return s.via == event.ViaTurn })
+	return c.t.l.Turn() == nil && c.sent.StartsTurn()
 }
 
 // Stop implements session.Protocol. The runtime ignores an abort of a session that is not
 // busy.
 func (c *client) Stop(reply func(error)) {
-	if c.t.l.Turn() != nil && c.t.main.busy {
-		c.abort()
-	} else {
-		c.stopRequested = true
-	}
+	c.early.Stop(c.t.l.Turn() != nil && c.t.main.busy, c.abort)
 	reply(nil)
 }
 
@@ -236,7 +178,7 @@ func (c *client) abort() {
 		c.stopping = true
 		c.send("POST", c.sessionPath("/abort"), nil, true, func(_ jsontext.Value, err error) {
 			if err != nil {
-				c.t.notice(event.LevelWarning, event.NoticeRefused, err.Error(), nil)
+				c.t.l.Notice(event.LevelWarning, event.NoticeRefused, err.Error(), nil)
 			}
 		})
 	}
@@ -245,13 +187,13 @@ func (c *client) abort() {
 // becameBusy is called when the runtime works on a turn.
 func (c *client) becameBusy() {
 	c.compacting = false
-	if c.stopRequested {
-		c.stopRequested = false
-		c.abort()
-	}
+	c.early.TurnBegan()
 }
 
-func (c *client) turnEnded() { c.stopping, c.stopRequested = false, false }
+func (c *client) turnEnded() {
+	c.stopping = false
+	c.early.Cancel()
+}
 
 // Ping implements session.Protocol.
 func (c *client) Ping() {
@@ -261,15 +203,15 @@ func (c *client) Ping() {
 // Paused implements session.Protocol.
 func (c *client) Paused() bool {
 	sc := c.t.l.Turn()
-	return c.t.retrying || len(c.t.asked) > 0 || sc != nil && sc.ToolsOpen() > 0
+	return c.t.retrying || len(c.t.questions) > 0 || sc != nil && sc.ToolsOpen() > 0
 }
 
 // Closing implements session.Protocol.
 func (c *client) Closing() {
-	for _, q := range slices.Clone(c.t.asked) {
-		c.t.drop(q)
+	for _, q := range c.t.questions.All() {
+		c.t.questions.Drop(q)
 		c.reject(q, "")
-		c.t.l.Resolve(q.id, event.DecisionCancel, event.ByPolicy, nil)
+		c.t.l.Resolve(q.ID, event.DecisionCancel, event.ByPolicy, nil)
 	}
 }
 

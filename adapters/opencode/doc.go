@@ -2,7 +2,7 @@
 //
 // It runs `opencode serve`, with one server for each session, and talks to it over HTTP and
 // server-sent events. Tested version: 1.18.33. New returns the adapter for live sessions,
-// NewNormalizer converts transcripts; both use one translator. Requests and replies are
+// Adapter.Transcribe converts transcripts; both use one translator. Requests and replies are
 // carried as lines of JSON (package httplines), which is also the form of a transcript; if
 // the launched program writes such lines instead of serving HTTP, they are read as they are.
 //

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/event"
 )
 
 // askedPermissions are the permissions that are asked for, by mode. With a Judge each is.
@@ -33,9 +34,13 @@ func (c *client) rules(mode string) []rule {
 	return out
 }
 
-// asks reports whether the mode asks for a permission.
-func (c *client) asks(permission string) bool {
-	return slices.Contains(askedPermissions[c.mode], permission)
+// unjudged is what the mode decides about a permission, which with a Judge is always asked about; ""
+// if it asks the user.
+func (c *client) unjudged(permission string) event.Decision {
+	if slices.Contains(askedPermissions[c.mode], permission) {
+		return ""
+	}
+	return event.DecisionAllow
 }
 
 // gaps are what the runtime does without asking.

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -44,16 +45,16 @@ func (s liveSession) List(ctx context.Context, list adapters.List) ([]adapters.L
 
 // modelsOf reads the models of all providers. SetModel takes their ids.
 func modelsOf(v jsontext.Value) (out []adapters.Listed) {
-	for _, p := range decode[struct {
+	for _, p := range lenient.Decode[struct {
 		Providers []struct {
-			ID     str                       `json:"id"`
+			ID     lenient.Str               `json:"id"`
 			Models map[string]jsontext.Value `json:"models"`
 		} `json:"providers"`
 	}](v).Providers {
 		for _, id := range slices.Sorted(maps.Keys(p.Models)) {
 			raw := p.Models[id]
-			name := decode[struct {
-				Name str `json:"name"`
+			name := lenient.Decode[struct {
+				Name lenient.Str `json:"name"`
 			}](raw).Name
 			out = session.AppendListed(out, adapters.Listed{ID: string(p.ID) + "/" + id, Title: string(name)}, raw)
 		}
@@ -63,11 +64,11 @@ func modelsOf(v jsontext.Value) (out []adapters.Listed) {
 
 // serversOf reads the states of MCP servers.
 func serversOf(v jsontext.Value) (out []adapters.Listed) {
-	servers := decode[map[string]jsontext.Value](v)
+	servers := lenient.Decode[map[string]jsontext.Value](v)
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		raw := servers[name]
-		status := decode[struct {
-			Status str `json:"status"`
+		status := lenient.Decode[struct {
+			Status lenient.Str `json:"status"`
 		}](raw).Status
 		out = session.AppendListed(out, adapters.Listed{ID: name, Status: string(status)}, raw)
 	}
@@ -76,12 +77,12 @@ func serversOf(v jsontext.Value) (out []adapters.Listed) {
 
 // entriesOf reads commands, by their names, or sessions, by their ids.
 func entriesOf(v jsontext.Value) (out []adapters.Listed) {
-	for _, raw := range decode[[]jsontext.Value](v) {
-		e := decode[struct {
-			ID          str `json:"id"`
-			Title       str `json:"title"`
-			Name        str `json:"name"`
-			Description str `json:"description"`
+	for _, raw := range lenient.Decode[[]jsontext.Value](v) {
+		e := lenient.Decode[struct {
+			ID          lenient.Str `json:"id"`
+			Title       lenient.Str `json:"title"`
+			Name        lenient.Str `json:"name"`
+			Description lenient.Str `json:"description"`
 		}](raw)
 		x := adapters.Listed{ID: string(e.ID), Title: string(e.Title)}
 		if x.ID == "" {

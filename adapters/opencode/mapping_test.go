@@ -41,7 +41,7 @@ func eventLine(kind, properties string) string {
 }
 
 func noticesOf(lines ...string) (codes []event.NoticeCode) {
-	n := opencode.NewNormalizer("s1", func(e event.Event) {
+	n := opencode.New().Transcribe("s1", func(e event.Event) {
 		if d, ok := e.Data.(event.Notice); ok {
 			codes = append(codes, d.Code)
 		}
@@ -61,7 +61,7 @@ func TestCorpusIsKnown(t *testing.T) {
 	}
 	read := 0
 	for _, c := range cases {
-		n := opencode.NewNormalizer("s1", func(e event.Event) {
+		n := opencode.New().Transcribe("s1", func(e event.Event) {
 			if d, ok := e.Data.(event.Notice); ok && (d.Code == event.NoticeUnknownMessage || d.Code == event.NoticeGarbage) {
 				t.Errorf("%s: %s %s", c.ID, d.Text, d.Raw)
 			}

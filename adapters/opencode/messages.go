@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
 )
 
@@ -43,7 +44,7 @@ func (t *translator) flushUser(a *agent) {
 		return
 	}
 	if t.live != nil && len(t.live.sent) > 0 {
-		t.emitUser(a, t.live.sent[0].text)
+		t.emitUser(a, t.live.sent[0].Text)
 	} else {
 		t.emitUser(a, "")
 	}
@@ -76,7 +77,7 @@ func (t *translator) replyUpdated(a *agent, m info) {
 		t.beginTurn()
 	}
 	t.flushUser(a)
-	if isTrue(m.Summary) {
+	if lenient.IsTrue(m.Summary) {
 		a.summary = m.ID
 	}
 	a.message = string(m.ID)
@@ -92,7 +93,7 @@ func (t *translator) replyUpdated(a *agent, m info) {
 		a.answer = string(m.Answer)
 	}
 	if len(m.Error) > 0 {
-		if f := decode[failure](m.Error); f.Name == opencodecli.Aborted {
+		if f := lenient.Decode[failure](m.Error); f.Name == opencodecli.Aborted {
 			a.aborted = true
 		} else if a.failure == nil {
 			a.failure = &f
@@ -141,15 +142,15 @@ func (t *translator) partUpdated(a *agent, p part, delta string, b []byte) {
 		t.compactionStarted(a)
 	case "file":
 		if _, ok := a.replies[p.MessageID]; ok {
-			t.notice(event.LevelInfo, event.NoticeUnknownMessage, "the reply has a file, which this adapter does not show", nil)
+			t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "the reply has a file, which this adapter does not show", nil)
 		}
 	case "retry":
 		if !t.retrying && t.scope(a) != nil {
-			t.notice(event.LevelWarning, event.NoticeRetry, opencodecli.ErrorOf(p.Error).Message, nil)
+			t.l.Notice(event.LevelWarning, event.NoticeRetry, opencodecli.ErrorOf(p.Error).Message, nil)
 		}
 	default:
 		if !isKnownPart(string(p.Type)) {
-			t.noticeUnknown("a part of type "+string(p.Type), b)
+			t.l.Unknown("a part of type "+string(p.Type), b)
 		}
 	}
 }
@@ -170,14 +171,14 @@ func (t *translator) stepEnded(a *agent, p part) {
 func (t *translator) textUpdated(a *agent, p part, delta string) {
 	_, replied := a.replies[p.MessageID]
 	if p.Time.Start == 0 && !replied || slices.Contains(t.users, string(p.MessageID)) {
-		if t.beginsLate() && !replied && !a.sub && !isTrue(p.Synthetic) {
+		if t.beginsLate() && !replied && !a.sub && !lenient.IsTrue(p.Synthetic) {
 			t.userMessageCame(a, info{ID: p.MessageID}) // its message may not be in the transcript
 		}
 		switch {
 		case a.user == nil || a.user.id != p.MessageID:
-		case isTrue(p.Metadata.Continue): // the runtime's own message, after a summary within a turn
+		case lenient.IsTrue(p.Metadata.Continue): // the runtime's own message, after a summary within a turn
 			a.user = nil
-		case !isTrue(p.Synthetic):
+		case !lenient.IsTrue(p.Synthetic):
 			t.emitUser(a, string(p.Text))
 		}
 		return

@@ -24,7 +24,7 @@ type outcome struct {
 
 func outcomeOf(lines []string) (o outcome) {
 	starts := map[string]event.ToolStart{}
-	n := opencode.NewNormalizer("s1", func(e event.Event) {
+	n := opencode.New().Transcribe("s1", func(e event.Event) {
 		switch d := e.Data.(type) {
 		case event.UserMessage:
 			o.user += d.Text
@@ -162,7 +162,7 @@ func TestOlderPermissions(t *testing.T) {
 	asked := `{"type":"permission.updated","properties":{"id":"per_1","type":"bash","pattern":"ls","sessionID":"ses_7","messageID":"msg_2","callID":"c1","title":"ls","metadata":{"command":"ls"},"time":{"created":5}}}`
 	replied := `{"type":"permission.replied","properties":{"sessionID":"ses_7","permissionID":"per_1","response":"once"}}`
 	var got []string
-	n := opencode.NewNormalizer("s1", func(e event.Event) {
+	n := opencode.New().Transcribe("s1", func(e event.Event) {
 		switch d := e.Data.(type) {
 		case event.PermissionRequest:
 			got = append(got, d.RequestID+" "+d.ToolUseID+" "+d.ToolName)

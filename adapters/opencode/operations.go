@@ -32,11 +32,6 @@ var (
 	_ adapters.Transcriber = Adapter{}
 )
 
-// Transcribe implements adapters.Transcriber.
-func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
-	return NewNormalizer(sessionID, emit)
-}
-
 // SetModel implements session.Setter. Each message names its model, so that the next one
 // brings it into force.
 func (c *client) SetModel(model string, reply func(error)) {
@@ -81,7 +76,7 @@ func (s liveSession) Compact(ctx context.Context) error {
 		c.send("POST", c.sessionPath("/summarize"), m, false, func(_ jsontext.Value, err error) {
 			if c.compacting && err != nil {
 				c.compacting = false
-				c.t.notice(event.LevelWarning, event.NoticeRefused, err.Error(), nil)
+				c.t.l.Notice(event.LevelWarning, event.NoticeRefused, err.Error(), nil)
 			}
 		})
 		reply(nil)

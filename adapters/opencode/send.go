@@ -1,18 +1,16 @@
 package opencode
 
 import (
-	"errors"
 	"fmt"
-	"mime"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/attachment"
 )
 
 // prompt is the body of a message.
@@ -79,17 +77,17 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 		reply(fmt.Errorf("send: %w", err))
 		return
 	}
-	s := &sentMessage{id: m.ID, text: m.Text, attachments: m.Attachments, via: event.ViaTurn}
+	via := event.ViaTurn
 	if c.t.l.Turn() != nil || c.Starting() {
-		s.via = event.ViaMerge
+		via = event.ViaMerge
 	}
-	c.sent = append(c.sent, s)
+	s := c.sent.Add(m, via)
 	if c.stream == 0 {
 		c.subscribe(func(error) {}) // without it the message fails too
 	}
 	c.send("POST", c.sessionPath("/prompt_async"), p, true, func(_ jsontext.Value, err error) {
-		if err != nil {
-			c.messageRefused(s, err)
+		if err != nil && c.sent.Remove(s) {
+			s.Refused(c.t.l, err)
 		}
 	})
 	reply(nil)
@@ -103,7 +101,7 @@ func partsOf(text string, attachments []event.Attachment, dir string) ([]promptP
 		out = append(out, promptPart{Type: "text", Text: &text})
 	}
 	for i, a := range attachments {
-		p := promptPart{Type: "file", MIME: mediaType(a), Filename: a.Name, URL: a.URL}
+		p := promptPart{Type: "file", MIME: attachment.MediaType(a), Filename: a.Name, URL: a.URL}
 		switch {
 		case a.Path != "":
 			path := a.Path
@@ -136,53 +134,16 @@ func fileURL(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-func mediaType(a event.Attachment) string {
-	if a.MIME != "" {
-		return a.MIME
-	}
-	t, _, _ := strings.Cut(mime.TypeByExtension(filepath.Ext(a.Path+a.Name)), ";")
-	switch {
-	case t != "":
-		return t
-	case a.Kind == "image":
-		return "image/png"
-	}
-	return "text/plain"
-}
-
 // Steer implements session.Protocol.
 func (c *client) Steer(_ adapters.Message, reply func(error)) { reply(adapters.ErrUnsupported) }
-
-// messageRefused reports a message that the runtime rejected: as a failed turn if the
-// message would have started one, else as a notice.
-func (c *client) messageRefused(s *sentMessage, err error) {
-	if !slices.Contains(c.sent, s) {
-		return // it was taken, but the reply was lost
-	}
-	c.removeSent(s)
-	if c.t.l.Turn() != nil {
-		c.t.notice(event.LevelError, event.NoticeRefused, "message "+s.id+" was not taken: "+err.Error(), nil)
-		return
-	}
-	code := event.ErrorInvalid
-	if errors.Is(err, errTimeout) {
-		code = event.ErrorTimeout
-	}
-	c.t.l.TurnStart(event.TurnStart{Cause: event.CauseUser, MessageIDs: []string{s.id}})
-	c.t.l.Error(event.Error{Code: code, Message: err.Error()})
-}
-
-func (c *client) removeSent(s *sentMessage) {
-	c.sent = slices.DeleteFunc(c.sent, func(x *sentMessage) bool { return x == s })
-}
 
 // startingMessages returns the message that starts a turn.
 func (c *client) startingMessages() []string {
 	if len(c.sent) == 0 {
 		return nil
 	}
-	c.sent[0].via = event.ViaTurn // the turn into which it was sent may have ended before
-	return []string{c.sent[0].id}
+	c.sent[0].Via = event.ViaTurn // the turn into which it was sent may have ended before
+	return []string{c.sent[0].ID}
 }
 
 // messageTaken matches a message of the runtime with the one that was sent first. The wire
@@ -193,7 +154,6 @@ func (c *client) messageTaken(d *event.UserMessage) {
 		return
 	}
 	s := c.sent[0]
-	d.MessageID, d.Attachments, d.Via = s.id, s.attachments, s.via
-	c.removeSent(s)
-	c.seen = append(c.seen, seenMessage{s.id, wire})
+	c.sent.Take(s, d)
+	c.seen = append(c.seen, seenMessage{s.ID, wire})
 }

@@ -157,7 +157,7 @@ func TestOpenFails(t *testing.T) {
 		code      event.ErrorCode
 		op, words string
 	}{
-		"no stream of events":  {adapters.Options{}, "GET /event", `,"status":503,"body":{}}`, event.ErrorInvalid, "handshake", "status 503"},
+		"no stream of events":  {adapters.Options{}, "GET /event", `,"status":503,"body":{}}`, event.ErrorProtocol, "handshake", "status 503"},
 		"a refused session":    {adapters.Options{}, "POST /session", `,"status":400,"body":{"name":"BadRequest","data":{"message":"no such rule"}}}`, event.ErrorInvalid, "open", "no such rule"},
 		"an unknown session":   {adapters.Options{Opening: op.Opening{Resume: "ses_1"}}, "GET /session/ses_1", `,"status":404,"body":{"name":"NotFoundError","data":{"message":"Session not found"}}}`, event.ErrorInvalid, "resume", "Session not found"},
 		"a lost connection":    {adapters.Options{}, "POST /session", `,"error":"connection reset"}`, event.ErrorInvalid, "open", "connection reset"},

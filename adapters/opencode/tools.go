@@ -10,6 +10,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
 )
 
@@ -45,14 +46,14 @@ func (t *translator) toolUpdated(a *agent, p part, b []byte) {
 	case "running":
 		t.showOutput(sc, t.startTool(a, sc, p), p)
 	case "completed", "error":
-		if a.tools[string(p.Call)] == nil && isTrue(p.State.Metadata.Interrupted) {
+		if a.tools[string(p.Call)] == nil && lenient.IsTrue(p.State.Metadata.Interrupted) {
 			return // the model was stopped while it wrote the input: no call was made
 		}
 		if tool := t.startTool(a, sc, p); tool != nil {
 			t.endTool(a, sc, tool, p)
 		}
 	default:
-		t.noticeUnknown("the state "+string(p.State.Status)+" of a tool", b)
+		t.l.Unknown("the state "+string(p.State.Status)+" of a tool", b)
 	}
 }
 
@@ -61,7 +62,7 @@ func (t *translator) startTool(a *agent, sc *ledger.Scope, p part) *runningTool 
 	id := string(p.Call)
 	tool := a.tools[id]
 	if tool == nil {
-		tool = &runningTool{id: id, in: decode[input](p.State.Input)}
+		tool = &runningTool{id: id, in: lenient.Decode[input](p.State.Input)}
 		tool.tool = t.toolName(string(p.Tool), &tool.in)
 		d := opencodecli.StartOf(p, tool.tool, &tool.in)
 		tool.input, tool.spawns, tool.name = d.Input, d.SubagentSpawn, d.SubagentName
@@ -112,7 +113,7 @@ func (t *translator) endTool(a *agent, sc *ledger.Scope, tool *runningTool, p pa
 	d := opencodecli.ResultOf(p, tool.tool, &tool.in)
 	failed := st.Status == "error"
 	switch {
-	case isTrue(st.Metadata.Interrupted):
+	case lenient.IsTrue(st.Metadata.Interrupted):
 		d.Status = event.ToolInterrupted
 	case failed && t.callResolved(a, tool):
 		d.Status = event.ToolDenied

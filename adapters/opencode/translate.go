@@ -8,32 +8,33 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
-// translator converts the server's lines to events. The live adapter and the Normalizer
+// translator converts the server's lines to events. The live adapter and transcripts
 // share it. live is nil in a transcript.
 type translator struct {
 	l    *ledger.Ledger
 	live *client
 
-	main     *agent
-	agents   map[string]*agent // by session
-	asked    []*question
-	provider string // of the model that was used last
-	model    string
-	retrying bool     // the runtime waits before it asks the model again
-	command  bool     // the turn is a summary that was asked for
-	created  info     // in a transcript: the session that was created last, until one is opened
-	named    bool     // a reply in a transcript has named its session
-	stored   bool     // the turn is of stored messages, which have no events
-	others   []string // sessions whose events are not shown, newest last; bounded
-	users    []string // messages of the user that were seen, newest last; bounded
-	ended    []string // messages of the model whose turns have ended, newest last; bounded
+	main      *agent
+	agents    map[string]*agent // by session
+	questions session.Questions[*question]
+	provider  string // of the model that was used last
+	model     string
+	retrying  bool     // the runtime waits before it asks the model again
+	command   bool     // the turn is a summary that was asked for
+	created   info     // in a transcript: the session that was created last, until one is opened
+	named     bool     // a reply in a transcript has named its session
+	stored    bool     // the turn is of stored messages, which have no events
+	others    []string // sessions whose events are not shown, newest last; bounded
+	users     []string // messages of the user that were seen, newest last; bounded
+	ended     []string // messages of the model whose turns have ended, newest last; bounded
 }
 
 // agent is the session's own agent or a sub-agent, each of which has a session.
@@ -45,19 +46,19 @@ type agent struct {
 	name   string
 	ended  bool // a sub-agent has ended
 	// created is when the session began. A fork has copies of older messages.
-	created num
+	created lenient.Num
 
 	busy    bool
-	idle    bool         // the runtime has reported that the session waits, and not yet that its turn has ended
-	user    *userMessage // of the user, without its text yet
-	replies map[str]bool // of the model, and whether they are complete
+	idle    bool                 // the runtime has reported that the session waits, and not yet that its turn has ended
+	user    *userMessage         // of the user, without its text yet
+	replies map[lenient.Str]bool // of the model, and whether they are complete
 	parts   map[string]*block
 	tools   map[string]*runningTool
-	calls   []string // of tools, in order
-	denied  []string // calls that were not allowed to run
-	message string   // of the model, the last
-	summary str      // the reply of the model that is a summary of the history
-	finish  str      // why the model ended its last reply
+	calls   []string    // of tools, in order
+	denied  []string    // calls that were not allowed to run
+	message string      // of the model, the last
+	summary lenient.Str // the reply of the model that is a summary of the history
+	finish  lenient.Str // why the model ended its last reply
 	failure *failure
 	aborted bool
 	unended int // replies without an end, one after the other
@@ -69,7 +70,7 @@ type agent struct {
 }
 
 // userMessage is a message whose text has not come yet.
-type userMessage struct{ id str }
+type userMessage struct{ id lenient.Str }
 
 // block is a part of text or reasoning.
 type block struct {
@@ -83,14 +84,14 @@ func newTranslator(l *ledger.Ledger, live *client) *translator {
 }
 
 func newAgent(id string) *agent {
-	return &agent{id: id, replies: map[str]bool{}, parts: map[string]*block{}, tools: map[string]*runningTool{}}
+	return &agent{id: id, replies: map[lenient.Str]bool{}, parts: map[string]*block{}, tools: map[string]*runningTool{}}
 }
 
 // reset forgets the turn that has ended.
 func (a *agent) reset() {
 	*a = agent{
 		id: a.id, sub: a.sub, parent: a.parent, tool: a.tool, name: a.name, ended: a.ended, created: a.created,
-		replies: map[str]bool{}, parts: map[string]*block{}, tools: map[string]*runningTool{},
+		replies: map[lenient.Str]bool{}, parts: map[string]*block{}, tools: map[string]*runningTool{},
 	}
 }
 
@@ -110,12 +111,8 @@ func (t *translator) handleLine(b []byte) {
 		return
 	}
 	var m line
-	if err := json.Unmarshal(b, &m, lenient); err != nil {
-		if jsontext.Value(b).IsValid(lenient) {
-			t.noticeUnknown("a line", b)
-			return
-		}
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+	if err := json.Unmarshal(b, &m, lenient.Options); err != nil {
+		t.l.Unreadable(b)
 		return
 	}
 	switch {
@@ -128,17 +125,8 @@ func (t *translator) handleLine(b []byte) {
 		t.handleStoredReply(&m)
 	case t.live == nil && t.handleBare(b):
 	default:
-		t.noticeUnknown("a line", b)
+		t.l.Unknown("a line", b)
 	}
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
-// noticeUnknown emits an unknown message as a notice.
-func (t *translator) noticeUnknown(what string, b []byte) {
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, cmp.Or(what, "a message")+" is not known to this adapter", b)
 }
 
 // sessionOpened makes a session that of this adapter.
@@ -149,7 +137,7 @@ func (t *translator) sessionOpened(s info) {
 }
 
 func (t *translator) handleEvent(e serverEvent, b []byte) {
-	p := decode[properties](e.Properties)
+	p := lenient.Decode[properties](e.Properties)
 	if e.Type == olderAsked && t.live == nil {
 		e.Type, p.Permission, p.Tool.Call = "permission.asked", p.Kind, p.Call
 	}
@@ -158,11 +146,11 @@ func (t *translator) handleEvent(e serverEvent, b []byte) {
 		return
 	}
 	if !isKnown(string(e.Type)) {
-		t.noticeUnknown(string(e.Type), b)
+		t.l.Unknown(string(e.Type), b)
 		return
 	}
 	if e.Type == "session.created" {
-		s := decode[info](p.Info)
+		s := lenient.Decode[info](p.Info)
 		if t.main == nil {
 			t.created = s // a reply may follow that opens the session
 		}
@@ -179,25 +167,25 @@ func (t *translator) handleEvent(e serverEvent, b []byte) {
 	a := t.agents[id]
 	if a == nil {
 		t.noticeOtherSession(id, string(e.Type))
-		if kind := decode[part](p.Part).Type; e.Type == "message.part.updated" && !isKnownPart(string(kind)) {
-			t.noticeUnknown("a part of type "+string(kind), b)
+		if kind := lenient.Decode[part](p.Part).Type; e.Type == "message.part.updated" && !isKnownPart(string(kind)) {
+			t.l.Unknown("a part of type "+string(kind), b)
 		}
 		return // of a session that this one has not started
 	}
 	a.old = a.old || p.Session == ""
 	switch e.Type {
 	case "session.status":
-		t.statusChanged(a, decode[status](p.Status), b)
+		t.statusChanged(a, lenient.Decode[status](p.Status), b)
 	case "session.idle":
 		t.becameIdle(a)
 	case "session.error":
-		t.sessionFailed(a, decode[failure](p.Error))
+		t.sessionFailed(a, lenient.Decode[failure](p.Error))
 	case "session.compacted":
 		t.compacted(a)
 	case "message.updated":
-		t.messageUpdated(a, decode[info](p.Info))
+		t.messageUpdated(a, lenient.Decode[info](p.Info))
 	case "message.part.updated":
-		t.partUpdated(a, decode[part](p.Part), string(p.Delta), b)
+		t.partUpdated(a, lenient.Decode[part](p.Part), string(p.Delta), b)
 	case "message.part.delta":
 		t.partAdded(a, p)
 	case "permission.asked", "question.asked":
@@ -243,7 +231,7 @@ func (t *translator) statusChanged(a *agent, s status, b []byte) {
 	case "idle":
 		a.idle = true
 	default:
-		t.noticeUnknown("session.status "+string(s.Type), b)
+		t.l.Unknown("session.status "+string(s.Type), b)
 	}
 }
 
@@ -300,8 +288,8 @@ func (t *translator) becameIdle(a *agent) {
 func (t *translator) finishTurn() {
 	a := t.main
 	t.retrying = false
-	for _, q := range slices.Clone(t.asked) {
-		t.drop(q)
+	for _, q := range t.questions.All() {
+		t.questions.Drop(q)
 	}
 	if t.l.Turn() != nil {
 		for _, sub := range t.agents {
@@ -376,9 +364,9 @@ func (t *translator) retryAnnounced(a *agent, s status) {
 		t.endBlock(sc, id, block, event.BlockRetracted, "")
 		delete(a.parts, id)
 	}
-	t.notice(event.LevelWarning, event.NoticeRetry, string(s.Message), nil)
+	t.l.Notice(event.LevelWarning, event.NoticeRetry, string(s.Message), nil)
 	if a.retries++; a.retries >= maxRetries {
-		t.giveUp(failure{Name: str(fmt.Sprintf("%s (after %d attempts)", s.Message, a.retries))})
+		t.giveUp(failure{Name: lenient.Str(fmt.Sprintf("%s (after %d attempts)", s.Message, a.retries))})
 	}
 }
 

@@ -3,10 +3,7 @@ package opencoderun
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -40,14 +37,6 @@ var modes = map[string][]string{
 	adapters.ModePlan:  {"--dangerously-skip-permissions", "--agent", "plan"},
 }
 
-func checkMode(mode string) error {
-	if _, ok := modes[mode]; !ok {
-		return fmt.Errorf("mode %q: opencode run asks nobody, use one of %s: %w", mode,
-			strings.Join(slices.Sorted(maps.Keys(modes)), ", "), adapters.ErrUnsupported)
-	}
-	return nil
-}
-
 // Open implements adapters.Adapter. It starts no turn; the first message does, and
 // session_ready follows it.
 func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
@@ -59,7 +48,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 		err = checkOptions(o)
 	}
 	if err != nil {
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+		return nil, session.InvalidOptions(err)
 	}
 	o.Env = env
 	if o.SessionID == "" {
@@ -76,7 +65,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 		SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume, Resumed: o.Resume != "", Model: o.Model, Cwd: o.Dir, Mode: o.Mode,
 	}
 	files := turnproc.NewFiles(o.Env)
-	s, err := session.Open(ctx, o, version, hint, func(h session.Host) session.Protocol { return newClient(h, o, ps, files) })
+	s, _, err := session.Open(ctx, o, version, hint, func(h session.Host) *client { return newClient(h, o, ps, files) })
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +79,7 @@ func checkOptions(o adapters.Options) error {
 	if err := New().Capabilities().Refuse(o); err != nil {
 		return err
 	}
-	return checkMode(o.Mode)
+	return session.CheckMode(o.Mode, modes)
 }
 
 // program is the program and the arguments that all of its subcommands take.

@@ -38,7 +38,7 @@ func (c *client) Line(b []byte) {
 }
 
 // CheckMode implements turnproc.Runtime.
-func (c *client) CheckMode(mode string) error { return checkMode(mode) }
+func (c *client) CheckMode(mode string) error { return session.CheckMode(mode, modes) }
 
 // Started implements turnproc.Runtime.
 func (c *client) Started() { c.t.processStarted() }

@@ -3,7 +3,6 @@ package opencoderun
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -12,16 +11,17 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/opencodecli"
 )
 
 // message is a line of the runtime.
 type message struct {
-	Type      opencodecli.Str `json:"type"`
-	Timestamp opencodecli.Num `json:"timestamp"`
-	Session   opencodecli.Str `json:"sessionID"`
-	Part      jsontext.Value  `json:"part"`
-	Error     jsontext.Value  `json:"error"`
+	Type      lenient.Str    `json:"type"`
+	Timestamp lenient.Num    `json:"timestamp"`
+	Session   lenient.Str    `json:"sessionID"`
+	Part      jsontext.Value `json:"part"`
+	Error     jsontext.Value `json:"error"`
 }
 
 // translator turns lines into events. live is nil for a transcript.
@@ -32,11 +32,11 @@ type translator struct {
 	ready   event.SessionReady
 	session string // the runtime's id
 
-	begun    bool            // the process has begun its turn
-	inStep   bool            // a step of the model has begun and not ended
-	message  opencodecli.Str // that of the step
-	rejected bool            // a call was not allowed, which ends the turn
-	unended  int             // steps without an end, one after the other
+	begun    bool        // the process has begun its turn
+	inStep   bool        // a step of the model has begun and not ended
+	message  lenient.Str // that of the step
+	rejected bool        // a call was not allowed, which ends the turn
+	unended  int         // steps without an end, one after the other
 	tokens   event.Tokens
 }
 
@@ -58,15 +58,11 @@ func (t *translator) handleLine(b []byte) {
 		return
 	}
 	var m message
-	if err := json.Unmarshal(b, &m, opencodecli.Lenient); err != nil {
-		if jsontext.Value(b).IsValid(opencodecli.Lenient) {
-			t.unknown("a message", b)
-			return
-		}
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+	if err := json.Unmarshal(b, &m, lenient.Options); err != nil {
+		t.l.Unreadable(b)
 		return
 	}
-	p := opencodecli.Decode[opencodecli.Part](m.Part)
+	p := lenient.Decode[opencodecli.Part](m.Part)
 	if t.live == nil && !t.l.Ready() && p.MessageID != "" && m.Type != "step_start" { // the transcript begins within a step
 		t.turnGoesOn(m)
 		t.inStep, t.message = true, p.MessageID
@@ -86,7 +82,7 @@ func (t *translator) handleLine(b []byte) {
 		t.emitText(&p)
 	case "tool_use tool":
 		if p.State.Status != "completed" && p.State.Status != "error" {
-			t.unknown("the state "+string(p.State.Status)+" of a tool", b)
+			t.l.Unknown("the state "+string(p.State.Status)+" of a tool", b)
 			return
 		}
 		t.emitCall(&p)
@@ -95,17 +91,8 @@ func (t *translator) handleLine(b []byte) {
 			t.failed(m)
 			return
 		}
-		t.unknown(cmp.Or(strings.TrimSpace(kind), "a message"), b)
+		t.l.Unknown(cmp.Or(strings.TrimSpace(kind), "a message"), b)
 	}
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
-// unknown emits a message that is not known as a notice.
-func (t *translator) unknown(what string, b []byte) {
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
 }
 
 // turnGoesOn begins the turn unless it has begun. A summary of the session may follow the end of
@@ -187,7 +174,7 @@ func (t *translator) emitUsage(k *opencodecli.Tokens) {
 
 // failed handles an error, which ends the turn. The runtime may print it twice.
 func (t *translator) failed(m message) {
-	f := opencodecli.Decode[opencodecli.Failure](m.Error)
+	f := lenient.Decode[opencodecli.Failure](m.Error)
 	if t.l.Turn() == nil && t.begun && t.live != nil {
 		return
 	}
@@ -222,10 +209,10 @@ const rejection = "The user rejected permission"
 
 func (t *translator) emitCall(p *opencodecli.Part) {
 	sc := t.l.Turn()
-	if sc == nil || !t.inStep || p.Call == "" || opencodecli.IsTrue(p.State.Metadata.Interrupted) {
+	if sc == nil || !t.inStep || p.Call == "" || lenient.IsTrue(p.State.Metadata.Interrupted) {
 		return
 	}
-	in := opencodecli.Decode[opencodecli.Input](p.State.Input)
+	in := lenient.Decode[opencodecli.Input](p.State.Input)
 	tool := opencodecli.ToolName(string(p.Tool), &in, t.mcp)
 	if !sc.ToolStart(opencodecli.StartOf(*p, tool, &in)) {
 		return
@@ -237,7 +224,7 @@ func (t *translator) emitCall(p *opencodecli.Part) {
 	d.Media = opencodecli.MediaOf(t.l, *p)
 	sc.ToolResult(d)
 	if p.Tool == "todowrite" && !d.IsError {
-		sc.Emit(opencodecli.PlanOf(opencodecli.Decode[todos](p.State.Input).List))
+		sc.Emit(opencodecli.PlanOf(lenient.Decode[todos](p.State.Input).List))
 	}
 }
 

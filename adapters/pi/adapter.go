@@ -4,12 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -39,7 +34,7 @@ func (Adapter) Capabilities() adapters.Capabilities {
 func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	mode := cmp.Or(o.Mode, adapters.ModeNever)
 	if err := checkOptions(o, mode); err != nil {
-		return nil, &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+		return nil, session.InvalidOptions(err)
 	}
 	if o.SessionID == "" {
 		o.SessionID = rand.Text()
@@ -51,11 +46,7 @@ func (Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, 
 	c := proc.Command{Argv: commandLine(o, x.file), Dir: o.Dir, Env: o.Env}
 	o.Launch = x.launcher(o.Launch)
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName, ProviderSessionID: o.Resume}
-	var live *client
-	s, err := session.Open(ctx, o, c, hint, func(h session.Host) session.Protocol {
-		live = newClient(h, o, mode)
-		return live
-	})
+	s, live, err := session.Open(ctx, o, c, hint, func(h session.Host) *client { return newClient(h, o, mode) })
 	if err != nil {
 		return nil, err
 	}
@@ -67,20 +58,14 @@ func checkOptions(o adapters.Options, mode string) error {
 	if err := New().Capabilities().Refuse(o); err != nil {
 		return err
 	}
-	if _, ok := askedTools[mode]; !ok {
-		return fmt.Errorf("mode: %q: %w: want one of %s", mode, adapters.ErrUnsupported, strings.Join(slices.Sorted(maps.Keys(askedTools)), ", "))
-	}
-	if o.Fork && o.Resume == "" {
-		return fmt.Errorf("fork: needs resume, the session to fork")
-	}
-	return nil
+	return session.CheckMode(mode, askedTools)
 }
 
 // commandLine returns the program, the adapter's arguments and the caller's.
 func commandLine(o adapters.Options, extension string) []string {
 	args := slices.Clone(o.Command)
 	if len(args) == 0 {
-		args = []string{cmp.Or(proc.Getenv(o.Env, "PI_PATH"), programIn(proc.Getenv(o.Env, "PATH")))}
+		args = []string{cmp.Or(proc.Getenv(o.Env, "PI_PATH"), proc.LookPath(o.Env, "pi"))}
 	}
 	args = append(args, "--mode", "rpc")
 	if o.Model != "" {
@@ -106,15 +91,4 @@ func commandLine(o adapters.Options, extension string) []string {
 		args = append(args, "-e", extension)
 	}
 	return append(args, o.Args...)
-}
-
-// programIn returns pi as found on a PATH.
-func programIn(path string) string {
-	for _, dir := range filepath.SplitList(path) {
-		p := filepath.Join(dir, "pi")
-		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
-			return p
-		}
-	}
-	return "pi"
 }

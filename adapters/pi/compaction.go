@@ -1,6 +1,10 @@
 package pi
 
-import "github.com/turnspec/turnspec/adapters/event"
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
+)
 
 // compactionStarted handles compaction_start. One that was asked for is a turn of its own;
 // in the older dialect one that the runtime needs comes after the turn that made it
@@ -11,7 +15,7 @@ func (t *translator) compactionStarted() {
 		t.command = true
 		t.l.TurnStart(event.TurnStart{Cause: event.CauseCommand})
 		if t.live != nil {
-			t.live.turnBegan()
+			t.live.early.TurnBegan()
 		}
 	}
 	t.l.Emit(event.Compaction{Phase: event.PhaseStart})
@@ -21,17 +25,17 @@ func (t *translator) compactionStarted() {
 func (t *translator) compactionEnded() {
 	m := &t.m
 	t.compacting = false
-	r := decode[struct {
-		Before num `json:"tokensBefore"`
-		After  num `json:"estimatedTokensAfter"`
+	r := lenient.Decode[struct {
+		Before lenient.Num `json:"tokensBefore"`
+		After  lenient.Num `json:"estimatedTokensAfter"`
 	}](m.Result)
-	failed := m.ErrorMessage != "" || isTrue(m.Aborted)
+	failed := m.ErrorMessage != "" || lenient.IsTrue(m.Aborted)
 	t.l.Emit(event.Compaction{Phase: event.PhaseEnd, Tokens: int64(r.After)})
 	switch {
 	case !t.command && failed && m.ErrorMessage != "":
-		t.notice(event.LevelWarning, event.NoticeWarning, string(m.ErrorMessage), nil)
+		t.l.Notice(event.LevelWarning, event.NoticeWarning, string(m.ErrorMessage), nil)
 	case !t.command:
-	case isTrue(m.Aborted):
+	case lenient.IsTrue(m.Aborted):
 		t.command = false
 		t.l.Done(event.Done{Stopped: true})
 	case failed:

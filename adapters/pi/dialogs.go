@@ -1,30 +1,28 @@
 package pi
 
 import (
-	"context"
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // question is a dialog of an extension that waits for an answer.
 type question struct {
-	id      string
+	session.Question
 	call    string // the tool call, of a permission
 	confirm bool   // the answer is yes or no
-	judging session.Judging
 }
 
 // askedCall is what the message of a permission holds: the call that it is about, as JSON.
 // The adapter's own extension writes it, and so may any other.
 type askedCall struct {
-	ID    str            `json:"toolCallId"`
-	Name  str            `json:"toolName"`
+	ID    lenient.Str    `json:"toolCallId"`
+	Name  lenient.Str    `json:"toolName"`
 	Input jsontext.Value `json:"input"`
 }
 
@@ -40,101 +38,88 @@ func (t *translator) handleDialog(b []byte) {
 		if m.NotifyType == "warning" || m.NotifyType == "error" {
 			level = event.LevelWarning
 		}
-		t.notice(level, event.NoticeWarning, string(decode[str](m.Message)), nil)
+		t.l.Notice(level, event.NoticeWarning, string(lenient.Decode[lenient.Str](m.Message)), nil)
 	case "setStatus", "setWidget", "setTitle", "set_editor_text":
 		// They draw the runtime's own screen.
 	default:
 		if t.live != nil && m.ID != "" {
-			t.live.host.Write(encode(dialogAnswer{Type: answerType, ID: string(m.ID), Cancelled: true}))
+			t.live.host.Write(lenient.Encode(dialogAnswer{Type: answerType, ID: string(m.ID), Cancelled: true}))
 		}
-		t.notice(event.LevelWarning, event.NoticeUnknownMessage, "the dialog "+string(m.Method)+" is not supported and was cancelled", b)
+		t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage, "the dialog "+string(m.Method)+" is not supported and was cancelled", b)
 	}
 }
 
 func (t *translator) openDialog(b []byte) {
 	m := &t.m
-	q := &question{id: string(m.ID), confirm: m.Method == "confirm"}
+	q := &question{Question: session.Question{ID: string(m.ID)}, confirm: m.Method == "confirm"}
 	sc := t.l.Turn()
-	if sc == nil || q.id == "" || t.find(q.id) != nil {
+	if sc == nil || q.ID == "" || t.questions.Find(q.ID) != nil {
 		// A question of a turn that does not run must never be granted.
-		if t.live != nil && q.id != "" && t.find(q.id) == nil {
-			t.live.host.Write(encode(dialogAnswer{Type: answerType, ID: q.id, Cancelled: true}))
+		if t.live != nil && q.ID != "" && t.questions.Find(q.ID) == nil {
+			t.live.host.Write(lenient.Encode(dialogAnswer{Type: answerType, ID: q.ID, Cancelled: true}))
 		}
-		t.notice(event.LevelWarning, event.NoticeLate, "a dialog of a turn that does not run was cancelled", b)
+		t.l.Notice(event.LevelWarning, event.NoticeLate, "a dialog of a turn that does not run was cancelled", b)
 		return
 	}
 	var call askedCall
 	if q.confirm {
-		call = decode[askedCall](jsontext.Value(decode[str](m.Message)))
+		call = lenient.Decode[askedCall](jsontext.Value(lenient.Decode[lenient.Str](m.Message)))
 	}
-	t.asked = append(t.asked, q)
+	t.questions = append(t.questions, q)
 	if call.ID == "" && q.confirm && t.live != nil && t.live.o.Judge != nil {
 		// It may be about a call, but does not name it.
-		t.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: "a question that names no call was denied", Raw: event.Raw(b).Clone()})
+		t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage, "a question that names no call was denied", b)
 		no := false
-		t.live.host.Write(encode(dialogAnswer{Type: answerType, ID: q.id, Confirmed: &no}))
-		t.drop(q)
+		t.live.host.Write(lenient.Encode(dialogAnswer{Type: answerType, ID: q.ID, Confirmed: &no}))
+		t.questions.Drop(q)
 		return
 	}
 	if call.ID == "" {
 		props := struct {
-			Method  str            `json:"method"`
-			Title   str            `json:"title"`
+			Method  lenient.Str    `json:"method"`
+			Title   lenient.Str    `json:"title"`
 			Message jsontext.Value `json:"message,omitzero"`
 			Options jsontext.Value `json:"options,omitzero"`
-		}{m.Method, m.Title, m.Message, decode[struct {
+		}{m.Method, m.Title, m.Message, lenient.Decode[struct {
 			Options jsontext.Value `json:"options"`
 		}](jsontext.Value(b)).Options}
-		sc.Interrupt(event.Interrupt{InterruptID: q.id, ComponentName: "question", Surface: "chat", Props: encode(props)})
+		sc.Interrupt(event.Interrupt{InterruptID: q.ID, ComponentName: "question", Surface: "chat", Props: lenient.Encode(props)})
 		return
 	}
 	q.call = string(call.ID)
 	d := event.PermissionRequest{
-		RequestID: q.id, ToolUseID: q.call, ToolName: toolName(string(call.Name)), ToolInput: inputOf(call.Input),
+		RequestID: q.ID, ToolUseID: q.call, ToolName: toolName(string(call.Name)), ToolInput: inputOf(call.Input),
 	}
 	sc.Permission(d)
-	if t.live != nil && t.live.o.Judge != nil {
-		t.live.judge(q, d)
+	if c := t.live; c != nil && c.o.Judge != nil {
+		about := adapters.Call{Tool: d.ToolName, Input: judgedInput(d), Dir: c.o.Dir}
+		q.Judge(c.host, c.o.Judge, about, func() event.Decision { return c.unjudged(d.ToolName) }, func(an adapters.Answer) { _ = c.answer(q, an) }) // it is the first answer and has no input
 	}
-}
-
-func (t *translator) find(id string) *question {
-	for _, q := range t.asked {
-		if q.id == id {
-			return q
-		}
-	}
-	return nil
-}
-
-func (t *translator) drop(q *question) {
-	t.asked = slices.DeleteFunc(t.asked, func(x *question) bool { return x == q })
-	q.judging.Stop()
 }
 
 // closeDialogs drops the dialogs of a turn that ends. The runtime closes them without a
 // line, and the ledger reports them as withdrawn.
 func (t *translator) closeDialogs() {
-	for _, q := range slices.Clone(t.asked) {
-		t.drop(q)
+	for _, q := range t.questions.All() {
+		t.questions.Drop(q)
 	}
 }
 
 // callResolved settles the question about a call that has a result, and reports whether
 // it was denied. A transcript holds no answer: a call that did not run was denied.
 func (t *translator) callResolved(id string, d *event.ToolResult) (denied bool) {
-	for _, q := range slices.Clone(t.asked) {
+	for _, q := range t.questions.All() {
 		if q.call != id {
 			continue
 		}
-		t.drop(q)
+		t.questions.Drop(q)
 		switch {
 		case d.IsError && wasStopped(d.Output):
-			t.l.Resolve(q.id, event.DecisionCancel, event.ByWithdrawn, nil)
+			t.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
 		case d.Output == denial && d.IsError:
-			t.l.Resolve(q.id, event.DecisionDeny, event.ByUser, nil)
+			t.l.Resolve(q.ID, event.DecisionDeny, event.ByUser, nil)
 		default:
-			t.l.Resolve(q.id, event.DecisionAllow, event.ByUser, nil)
+			t.l.Resolve(q.ID, event.DecisionAllow, event.ByUser, nil)
 		}
 	}
 	return d.IsError && d.Output == denial
@@ -155,17 +140,14 @@ type dialogAnswer struct {
 }
 
 // answer answers an open dialog.
-func (c *client) answer(id string, an adapters.Answer) error {
-	q := c.t.find(id)
+func (c *client) answer(q *question, an adapters.Answer) error {
 	switch {
-	case q == nil:
-		return fmt.Errorf("%w: %q", adapters.ErrUnknownID, id)
 	case an.Input != nil:
 		return fmt.Errorf("answer: input: %w", adapters.ErrUnsupported)
 	case an.Scope != adapters.ScopeOnce:
 		return fmt.Errorf("answer: scope %q: %w", an.Scope, adapters.ErrUnsupported)
 	}
-	out := dialogAnswer{Type: answerType, ID: id}
+	out := dialogAnswer{Type: answerType, ID: q.ID}
 	allowed := an.Decision == event.DecisionAllow
 	denied := an.Decision == event.DecisionDeny || an.Decision == event.DecisionCancel
 	switch {
@@ -179,8 +161,8 @@ func (c *client) answer(id string, an adapters.Answer) error {
 	default:
 		out.Value = an.Value
 	}
-	c.t.drop(q)
-	c.host.Write(encode(out))
+	c.t.questions.Drop(q)
+	c.host.Write(lenient.Encode(out))
 	decision := event.DecisionDeny
 	switch {
 	case allowed:
@@ -188,28 +170,9 @@ func (c *client) answer(id string, an adapters.Answer) error {
 	case an.Decision == event.DecisionCancel:
 		decision = event.DecisionCancel
 	}
-	c.t.l.Resolve(id, decision, an.By, an.Value)
+	c.t.l.Resolve(q.ID, decision, an.By, an.Value)
 	if an.Decision == event.DecisionCancel {
 		c.abort()
 	}
 	return nil
-}
-
-// judge lets the Judge answer a permission. The user's answer is held back until then.
-func (c *client) judge(q *question, d event.PermissionRequest) {
-	call := adapters.Call{Tool: d.ToolName, Input: judgedInput(d), Dir: c.o.Dir}
-	q.judging.Start(c.host, func(ctx context.Context) adapters.Verdict { return c.o.Judge.Decide(ctx, call) }, func(v adapters.Verdict) {
-		decision, by := event.DecisionDeny, event.ByPolicy
-		switch {
-		case v.Effect == adapters.EffectAllow:
-			decision = event.DecisionAllow
-		case v.Effect == adapters.EffectDeny:
-		case !c.asks(d.ToolName): // without the Judge, the runtime would not have asked
-			decision, by = event.DecisionAllow, event.ByRuntime
-		default:
-			return
-		}
-		// It cannot fail: it is the first answer and has no input.
-		_ = c.answer(q.id, adapters.Answer{Decision: decision, By: by})
-	})
 }

@@ -2,7 +2,7 @@
 //
 // It runs `pi --mode rpc` over stdio, with one process for each session. Tested versions:
 // 0.73.1 of @mariozechner/pi-coding-agent and 0.87.1 of @earendil-works/pi-coding-agent,
-// which speak two dialects. New returns the adapter for live sessions, NewNormalizer
+// which speak two dialects. New returns the adapter for live sessions, Adapter.Transcribe
 // converts transcripts of stdout, also of `pi --mode json`; both use one translator.
 //
 // # Opening

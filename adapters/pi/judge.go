@@ -3,11 +3,11 @@ package pi
 import (
 	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // askedTools are the tools that the extension asks about, by mode. With a Judge it asks
@@ -18,9 +18,13 @@ var askedTools = map[string][]string{
 	adapters.ModeAsk:         {"bash", "edit", "write"},
 }
 
-// asks reports whether the mode asks about a tool, by its name in events.
-func (c *client) asks(tool string) bool {
-	return slices.ContainsFunc(askedTools[c.mode], func(name string) bool { return toolName(name) == tool })
+// unjudged is what the mode decides about a tool, which with a Judge is always asked about; ""
+// if it asks the user.
+func (c *client) unjudged(tool string) event.Decision {
+	if slices.ContainsFunc(askedTools[c.mode], func(name string) bool { return toolName(name) == tool }) {
+		return ""
+	}
+	return event.DecisionAllow
 }
 
 // judgedInput is the input of a call in the form that policies read: a path is named
@@ -31,17 +35,13 @@ func judgedInput(d event.PermissionRequest) event.Raw {
 	default:
 		return d.ToolInput
 	}
-	members := decode[map[string]jsontext.Value](d.ToolInput)
+	members := lenient.Decode[map[string]jsontext.Value](d.ToolInput)
 	if members == nil {
 		return d.ToolInput
 	}
 	members["file_path"] = members["path"]
 	delete(members, "path")
-	b, err := json.Marshal(members, json.Deterministic(true), lenient)
-	if err != nil {
-		return d.ToolInput
-	}
-	return b
+	return lenient.Encode(members)
 }
 
 // gaps are what the runtime does without asking.

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -17,10 +18,10 @@ type lists struct {
 
 // listed is a model or a command.
 type listed struct {
-	Provider    str `json:"provider"` // of a model
-	ID          str `json:"id"`
-	Name        str `json:"name"`
-	Description str `json:"description"` // of a command
+	Provider    lenient.Str `json:"provider"` // of a model
+	ID          lenient.Str `json:"id"`
+	Name        lenient.Str `json:"name"`
+	Description lenient.Str `json:"description"` // of a command
 }
 
 // List implements adapters.Lister. SetModel takes the ids of models.
@@ -35,13 +36,13 @@ func (s liveSession) List(ctx context.Context, list adapters.List) ([]adapters.L
 		}
 		s.c.send(command, true, func(v jsontext.Value, err error) {
 			var out []adapters.Listed
-			r := decode[lists](v)
+			r := lenient.Decode[lists](v)
 			for _, raw := range r.Models {
-				m := decode[listed](raw)
+				m := lenient.Decode[listed](raw)
 				out = session.AppendListed(out, adapters.Listed{ID: string(m.Provider + "/" + m.ID), Title: string(m.Name)}, raw)
 			}
 			for _, raw := range r.Commands {
-				c := decode[listed](raw)
+				c := lenient.Decode[listed](raw)
 				out = session.AppendListed(out, adapters.Listed{ID: string(c.Name), Title: string(c.Description)}, raw)
 			}
 			done(out, err)

@@ -56,7 +56,7 @@ func TestKnownMessagesAreKnown(t *testing.T) {
 }
 
 func noticesOf(lines ...string) (codes []event.NoticeCode) {
-	n := pi.NewNormalizer("s1", func(e event.Event) {
+	n := pi.New().Transcribe("s1", func(e event.Event) {
 		if d, ok := e.Data.(event.Notice); ok {
 			codes = append(codes, d.Code)
 		}
@@ -76,7 +76,7 @@ func TestCorpusIsKnown(t *testing.T) {
 	}
 	read := 0
 	for _, c := range cases {
-		n := pi.NewNormalizer("s1", func(e event.Event) {
+		n := pi.New().Transcribe("s1", func(e event.Event) {
 			if d, ok := e.Data.(event.Notice); ok && (d.Code == event.NoticeUnknownMessage || d.Code == event.NoticeGarbage) {
 				t.Errorf("%s: %s %s", c.ID, d.Text, d.Raw)
 			}

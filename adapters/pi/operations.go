@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
@@ -30,11 +31,6 @@ var (
 	_ adapters.ModelSetter = liveSession{}
 	_ adapters.Transcriber = Adapter{}
 )
-
-// Transcribe implements adapters.Transcriber.
-func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
-	return NewNormalizer(sessionID, emit)
-}
 
 // SetModel implements adapters.ModelSetter. A model without a provider is one of the
 // provider in use.
@@ -100,10 +96,10 @@ func (s liveSession) Revert(ctx context.Context, messageID string) error {
 
 // fork continues in a copy that ends before the message with this index.
 func (c *client) fork(list jsontext.Value, at int, reply func(error)) {
-	entries := decode[struct {
+	entries := lenient.Decode[struct {
 		Messages []struct {
-			Entry str `json:"entryId"`
-			Text  str `json:"text"`
+			Entry lenient.Str `json:"entryId"`
+			Text  lenient.Str `json:"text"`
 		} `json:"messages"`
 	}](list).Messages
 	// The messages of this session are the last in the list.

@@ -8,6 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
+	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
 // retryWait is how long the end of a turn waits for auto_retry_start or auto_retry_end, one
@@ -24,7 +26,7 @@ func (t *translator) awaitRetry() {
 	waiting := t.outcome
 	// Only a runtime that still writes can have nothing more to say about it.
 	t.live.send(command{Type: "get_last_assistant_text"}, true, func(_ jsontext.Value, err error) {
-		if t.outcome != waiting || t.cancelWait == nil || errors.Is(err, errTimeout) {
+		if t.outcome != waiting || t.cancelWait == nil || errors.Is(err, session.ErrTimeout) {
 			return
 		}
 		t.cancelWait = t.live.host.After(retryWait, func() {
@@ -49,14 +51,14 @@ func (t *translator) retryStarted() {
 	}
 	t.endBlocks(event.BlockRetracted)
 	t.retrying = true
-	t.notice(event.LevelWarning, event.NoticeRetry, string(t.m.ErrorMessage), nil)
+	t.l.Notice(event.LevelWarning, event.NoticeRetry, string(t.m.ErrorMessage), nil)
 }
 
 // retryEnded handles auto_retry_end. After the last attempt of the older dialect, the turn
 // ends here, after the end of its last run.
 func (t *translator) retryEnded() {
 	t.retrying = false
-	if isTrue(t.m.Success) || t.l.Turn() == nil {
+	if lenient.IsTrue(t.m.Success) || t.l.Turn() == nil {
 		return
 	}
 	if t.outcome == nil {

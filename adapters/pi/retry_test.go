@@ -12,7 +12,7 @@ import (
 // typesOf normalizes lines and returns the types of the events, without those that only
 // signal activity.
 func typesOf(lines ...string) (out []string) {
-	n := NewNormalizer("s1", func(e event.Event) {
+	n := New().Transcribe("s1", func(e event.Event) {
 		switch d := e.Data.(type) {
 		case event.Thinking:
 		case event.BlockEnd:

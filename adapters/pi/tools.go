@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // toolNames are the names of events for the runtime's own tools. Others keep theirs.
@@ -26,10 +27,10 @@ func toolName(name string) string {
 
 // input holds the members of the inputs of the runtime's own tools.
 type input struct {
-	Command str `json:"command"`
-	Path    str `json:"path"`
-	Pattern str `json:"pattern"`
-	Content str `json:"content"`
+	Command lenient.Str `json:"command"`
+	Path    lenient.Str `json:"path"`
+	Pattern lenient.Str `json:"pattern"`
+	Content lenient.Str `json:"content"`
 }
 
 func (t *translator) toolStarted() {
@@ -38,7 +39,7 @@ func (t *translator) toolStarted() {
 	if sc == nil || m.ToolCallID == "" {
 		return
 	}
-	in := decode[input](m.Args)
+	in := lenient.Decode[input](m.Args)
 	d := event.ToolStart{ToolUseID: string(m.ToolCallID), Tool: toolName(string(m.ToolName)), Input: inputOf(m.Args), MessageID: t.messageID}
 	switch d.Tool {
 	case "Bash":
@@ -64,13 +65,13 @@ func (t *translator) inputStarted(sc *ledger.Scope, u *update) {
 		return
 	}
 	if u.ID == "" {
-		parts := decode[[]content](decode[message](t.m.Message).Content)
+		parts := lenient.Decode[[]content](lenient.Decode[message](t.m.Message).Content)
 		if i := int(u.Index); 0 <= i && i < len(parts) {
 			u.ID, u.Name = parts[i].ID, parts[i].Name
 		}
 	}
 	if t.inputs == nil {
-		t.inputs = map[num]string{}
+		t.inputs = map[lenient.Num]string{}
 	}
 	t.inputs[u.Index] = string(u.ID)
 	sc.InputStart(string(u.ID), toolName(string(u.Name)))
@@ -108,8 +109,8 @@ func (t *translator) toolUpdated() {
 	if sc == nil || tool == nil {
 		return
 	}
-	r := decode[result](t.m.Partial)
-	if isTrue(r.Details.Truncation.Truncated) {
+	r := lenient.Decode[result](t.m.Partial)
+	if lenient.IsTrue(r.Details.Truncation.Truncated) {
 		return // of what is new, a part may be missing
 	}
 	text := textOf(r.Content)
@@ -141,13 +142,13 @@ func (t *translator) toolEnded() {
 	}
 	path, content := tool.path, tool.content
 	t.tools = slices.DeleteFunc(t.tools, func(r runningTool) bool { return r.id == id })
-	r := decode[result](m.Result)
-	d := event.ToolResult{ToolUseID: id, Output: textOf(r.Content), IsError: isTrue(m.IsError), Status: event.ToolOK}
+	r := lenient.Decode[result](m.Result)
+	d := event.ToolResult{ToolUseID: id, Output: textOf(r.Content), IsError: lenient.IsTrue(m.IsError), Status: event.ToolOK}
 	if d.IsError {
 		d.Status = event.ToolError
 	}
 	d.Media = t.l.MediaIn(r.Content)
-	d.Truncated = isTrue(r.Details.Truncation.Truncated)
+	d.Truncated = lenient.IsTrue(r.Details.Truncation.Truncated)
 	denied := t.callResolved(id, &d)
 	switch name := toolName(string(m.ToolName)); {
 	case !d.IsError && name == "Read":

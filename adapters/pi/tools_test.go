@@ -22,7 +22,7 @@ func call(id, tool, path string, failed bool) []string {
 func TestWriteOfAFileThatTheSessionHasSeenIsAnUpdate(t *testing.T) {
 	g := NewWithT(t)
 	var got []event.FileChange
-	n := NewNormalizer("s1", func(e event.Event) {
+	n := New().Transcribe("s1", func(e event.Event) {
 		if d, ok := e.Data.(event.ToolResult); ok {
 			got = append(got, d.Changes...)
 		}

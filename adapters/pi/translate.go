@@ -3,7 +3,6 @@ package pi
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,11 +12,12 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
 
-// translator converts the runtime's lines to events. The live adapter and the
-// Normalizer share it. live is nil in a transcript.
+// translator converts the runtime's lines to events. The live adapter and
+// transcripts share it. live is nil in a transcript.
 type translator struct {
 	l    *ledger.Ledger
 	m    line
@@ -40,15 +40,15 @@ type translator struct {
 	steering     []string // the texts of the queue
 	followUps    []string //
 	tools        []runningTool
-	inputs       map[num]string  // the ids of the calls of the message, by the index of their part
-	files        map[string]bool // that the session has read or changed
-	asked        []*question
+	inputs       map[lenient.Num]string // the ids of the calls of the message, by the index of their part
+	files        map[string]bool        // that the session has read or changed
+	questions    session.Questions[*question]
 	turnTokens   event.Tokens
 }
 
 // outcome is how a run of the agent ended.
 type outcome struct {
-	reason str
+	reason lenient.Str
 	err    string
 	text   string
 
@@ -62,12 +62,8 @@ func (t *translator) handleLine(b []byte) {
 	}
 	t.m = line{}
 	m := &t.m
-	if err := json.Unmarshal(b, m, lenient); err != nil || m.Type == "" {
-		if jsontext.Value(b).IsValid(lenient) {
-			t.noticeUnknown(b)
-			return
-		}
-		t.notice(event.LevelWarning, event.NoticeGarbage, fmt.Sprintf("a line is not JSON and was skipped: %.200q", b), nil)
+	if err := json.Unmarshal(b, m, lenient.Options); err != nil || m.Type == "" {
+		t.l.Unreadable(b)
 		return
 	}
 	t.beginLate()
@@ -109,22 +105,12 @@ func (t *translator) handleLine(b []byte) {
 	case "extension_ui_request":
 		t.handleDialog(b)
 	case "extension_error":
-		t.notice(event.LevelWarning, event.NoticeWarning, cmp.Or(string(m.Error), "an extension failed"), nil)
+		t.l.Notice(event.LevelWarning, event.NoticeWarning, cmp.Or(string(m.Error), "an extension failed"), nil)
 	default:
 		if !isIgnored(string(m.Type)) {
-			t.noticeUnknown(b)
+			t.l.Unknown(string(t.m.Type), b)
 		}
 	}
-}
-
-func (t *translator) notice(level event.Level, code event.NoticeCode, text string, raw []byte) {
-	t.l.Emit(event.Notice{Level: level, Code: code, Text: text, Raw: event.Raw(raw).Clone()})
-}
-
-// noticeUnknown emits an unknown message as a notice.
-func (t *translator) noticeUnknown(b []byte) {
-	what := cmp.Or(string(t.m.Type), "a message")
-	t.notice(event.LevelInfo, event.NoticeUnknownMessage, what+" is not known to this adapter", b)
 }
 
 // beginLate begins the turn of a transcript that begins within it.
@@ -143,12 +129,12 @@ func (t *translator) beginLate() {
 // transcript too, because the commands are missing there.
 func (t *translator) handleReply(b []byte) {
 	m := &t.m
-	if isTrue(m.Success) {
+	if lenient.IsTrue(m.Success) {
 		switch m.Command {
 		case "get_state":
-			t.stateReported(decode[state](m.Data))
+			t.stateReported(lenient.Decode[state](m.Data))
 		case "set_model":
-			t.modelSet(decode[model](m.Data))
+			t.modelSet(lenient.Decode[model](m.Data))
 		}
 	}
 	if t.live != nil {
@@ -192,7 +178,7 @@ func (t *translator) runStarted() {
 	t.turnTokens = event.Tokens{}
 	t.l.TurnStart(d)
 	if t.live != nil {
-		t.live.turnBegan()
+		t.live.early.TurnBegan()
 	}
 }
 
@@ -228,7 +214,7 @@ func (t *translator) runEndSkipped() {
 
 // outcomeOf reads the last message of the model.
 func outcomeOf(messages jsontext.Value) (o outcome) {
-	for _, m := range decode[[]message](messages) {
+	for _, m := range lenient.Decode[[]message](messages) {
 		if m.Role == "assistant" {
 			o = outcome{reason: m.StopReason, err: string(m.ErrorMessage), text: textOf(m.Content)}
 		}
@@ -282,7 +268,7 @@ func (t *translator) finishTurn() {
 
 // messageStarted handles message_start.
 func (t *translator) messageStarted(b []byte) {
-	m := decode[message](t.m.Message)
+	m := lenient.Decode[message](t.m.Message)
 	switch m.Role {
 	case "user":
 		// A message that has not ended is the same one, repeated.
@@ -296,7 +282,7 @@ func (t *translator) messageStarted(b []byte) {
 		t.messageID = cmp.Or(string(m.ResponseID), "m"+strconv.Itoa(t.messages))
 	case "toolResult", "system", "custom", "bashExecution", "branchSummary", "compactionSummary":
 	default:
-		t.noticeUnknown(b)
+		t.l.Unknown(string(t.m.Type), b)
 	}
 }
 
@@ -323,7 +309,7 @@ func (t *translator) messageTaken(text string) {
 // queueChanged handles queue_update. A message that is taken leaves the queue before
 // its own line comes, so the lists only grow here; messageTaken shortens them.
 func (t *translator) queueChanged() {
-	steering, followUps := decode[[]string](t.m.Steering), decode[[]string](t.m.FollowUp)
+	steering, followUps := lenient.Decode[[]string](t.m.Steering), lenient.Decode[[]string](t.m.FollowUp)
 	if len(steering)+len(followUps) >= len(t.steering)+len(t.followUps) {
 		t.steering, t.followUps = steering, followUps
 	}
@@ -332,9 +318,9 @@ func (t *translator) queueChanged() {
 // handleUpdate handles a step of a message that is streamed. Only deltas count: snapshots
 // of the message may be ahead of them.
 func (t *translator) handleUpdate(b []byte) {
-	u := decode[update](t.m.Update)
+	u := lenient.Decode[update](t.m.Update)
 	if !knownUpdates[string(u.Type)] {
-		t.noticeUnknown(b)
+		t.l.Unknown(string(t.m.Type), b)
 		return
 	}
 	sc := t.l.Turn()
@@ -344,7 +330,7 @@ func (t *translator) handleUpdate(b []byte) {
 	key := t.blockKey(u.Index)
 	if strings.HasSuffix(string(u.Type), "_start") && len(t.m.Message) > 0 {
 		// In the older dialect only the snapshot names the message.
-		t.messageID = cmp.Or(string(decode[message](t.m.Message).ResponseID), t.messageID)
+		t.messageID = cmp.Or(string(lenient.Decode[message](t.m.Message).ResponseID), t.messageID)
 	}
 	switch u.Type {
 	case "text_delta":
@@ -370,7 +356,7 @@ func (t *translator) handleUpdate(b []byte) {
 	}
 }
 
-func (t *translator) blockKey(index num) string {
+func (t *translator) blockKey(index lenient.Num) string {
 	return strconv.Itoa(t.messages) + "." + strconv.Itoa(int(index))
 }
 
@@ -378,7 +364,7 @@ func (t *translator) blockKey(index num) string {
 // is known whether the runtime tries again.
 func (t *translator) messageEnded() {
 	sc := t.l.Turn()
-	m := decode[message](t.m.Message)
+	m := lenient.Decode[message](t.m.Message)
 	if m.Role == "user" {
 		t.userMessage = nil
 	}

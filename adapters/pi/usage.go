@@ -4,13 +4,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // emitUsage emits the tokens of the turn, of which a run that repeats a failed one has only
 // its own.
 func (t *translator) emitUsage(messages jsontext.Value) {
-	var last num
-	for _, m := range decode[[]message](messages) {
+	var last lenient.Num
+	for _, m := range lenient.Decode[[]message](messages) {
 		u := &m.Usage
 		if m.Role != "assistant" || u.Total == 0 {
 			continue

@@ -1,65 +1,29 @@
 package pi
 
 import (
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
-
-// lenient accepts what the runtime really sends: split surrogate pairs, repeated members.
-var lenient = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-
-// str is a string. A value of any other kind reads as "", so that a member that changes
-// between versions does not make a line unreadable.
-type str string
-
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (s *str) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	v, err := d.ReadValue()
-	if err != nil {
-		return err
-	}
-	*s = ""
-	if v.Kind() == '"' {
-		b, _ := jsontext.AppendUnquote(nil, v) // the error only reports replaced characters
-		*s = str(b)
-	}
-	return nil
-}
-
-// num is a whole number. A value of any other kind reads as 0.
-type num int64
-
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (n *num) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	v, err := d.ReadValue()
-	if err != nil {
-		return err
-	}
-	var f float64
-	if json.Unmarshal(v, &f) == nil {
-		*n = num(f)
-	}
-	return nil
-}
 
 // line is any line of the runtime. Members whose kind differs between lines are kept
 // raw, and decoded where they are used.
 type line struct {
-	Type    str            `json:"type"`
-	ID      str            `json:"id"`
-	Command str            `json:"command"`
+	Type    lenient.Str    `json:"type"`
+	ID      lenient.Str    `json:"id"`
+	Command lenient.Str    `json:"command"`
 	Success jsontext.Value `json:"success"`
 	Data    jsontext.Value `json:"data"`
-	Error   str            `json:"error"`
-	Cwd     str            `json:"cwd"` // of the mode json
+	Error   lenient.Str    `json:"error"`
+	Cwd     lenient.Str    `json:"cwd"` // of the mode json
 
 	Message   jsontext.Value `json:"message"`
 	Messages  jsontext.Value `json:"messages"`
 	WillRetry jsontext.Value `json:"willRetry"`
 	Update    jsontext.Value `json:"assistantMessageEvent"`
 
-	ToolCallID str            `json:"toolCallId"`
-	ToolName   str            `json:"toolName"`
+	ToolCallID lenient.Str    `json:"toolCallId"`
+	ToolName   lenient.Str    `json:"toolName"`
 	Args       jsontext.Value `json:"args"`
 	Partial    jsontext.Value `json:"partialResult"`
 	Result     jsontext.Value `json:"result"`
@@ -68,62 +32,62 @@ type line struct {
 	Steering jsontext.Value `json:"steering"`
 	FollowUp jsontext.Value `json:"followUp"`
 
-	Attempt      num `json:"attempt"`
-	MaxAttempts  num `json:"maxAttempts"`
-	ErrorMessage str `json:"errorMessage"`
-	FinalError   str `json:"finalError"`
+	Attempt      lenient.Num `json:"attempt"`
+	MaxAttempts  lenient.Num `json:"maxAttempts"`
+	ErrorMessage lenient.Str `json:"errorMessage"`
+	FinalError   lenient.Str `json:"finalError"`
 
 	// Of dialogs and notices of extensions.
-	Method     str            `json:"method"`
-	Title      str            `json:"title"`
-	NotifyType str            `json:"notifyType"`
-	Extension  str            `json:"extensionPath"`
+	Method     lenient.Str    `json:"method"`
+	Title      lenient.Str    `json:"title"`
+	NotifyType lenient.Str    `json:"notifyType"`
+	Extension  lenient.Str    `json:"extensionPath"`
 	Aborted    jsontext.Value `json:"aborted"` // of a compaction, like the next
-	Reason     str            `json:"reason"`
+	Reason     lenient.Str    `json:"reason"`
 }
 
 // update is a step of a message that is streamed.
 type update struct {
-	Type  str `json:"type"`
-	Index num `json:"contentIndex"`
-	Delta str `json:"delta"`
-	ID    str `json:"id"`       // of a call that begins, in the newer dialect
-	Name  str `json:"toolName"` // of that call's tool
+	Type  lenient.Str `json:"type"`
+	Index lenient.Num `json:"contentIndex"`
+	Delta lenient.Str `json:"delta"`
+	ID    lenient.Str `json:"id"`       // of a call that begins, in the newer dialect
+	Name  lenient.Str `json:"toolName"` // of that call's tool
 }
 
 // message is a message of the session.
 type message struct {
-	Role         str            `json:"role"`
+	Role         lenient.Str    `json:"role"`
 	Content      jsontext.Value `json:"content"`
-	StopReason   str            `json:"stopReason"`
-	ErrorMessage str            `json:"errorMessage"`
-	ResponseID   str            `json:"responseId"`
+	StopReason   lenient.Str    `json:"stopReason"`
+	ErrorMessage lenient.Str    `json:"errorMessage"`
+	ResponseID   lenient.Str    `json:"responseId"`
 	Usage        usage          `json:"usage"`
 }
 
 type usage struct {
-	Input      num `json:"input"`
-	Output     num `json:"output"`
-	CacheRead  num `json:"cacheRead"`
-	CacheWrite num `json:"cacheWrite"`
-	Reasoning  num `json:"reasoning"`
-	Total      num `json:"totalTokens"`
+	Input      lenient.Num `json:"input"`
+	Output     lenient.Num `json:"output"`
+	CacheRead  lenient.Num `json:"cacheRead"`
+	CacheWrite lenient.Num `json:"cacheWrite"`
+	Reasoning  lenient.Num `json:"reasoning"`
+	Total      lenient.Num `json:"totalTokens"`
 }
 
 // content is an element of a message or of a result.
 type content struct {
-	Type str `json:"type"`
-	Text str `json:"text"`
-	ID   str `json:"id"` // of a toolCall
-	Name str `json:"name"`
+	Type lenient.Str `json:"type"`
+	Text lenient.Str `json:"text"`
+	ID   lenient.Str `json:"id"` // of a toolCall
+	Name lenient.Str `json:"name"`
 }
 
 // result is the result of a tool, whole or so far.
 type result struct {
 	Content jsontext.Value `json:"content"`
 	Details struct {
-		Patch str `json:"patch"` // of the newer dialect
-		Diff  str `json:"diff"`
+		Patch lenient.Str `json:"patch"` // of the newer dialect
+		Diff  lenient.Str `json:"diff"`
 		// Truncation is there if the output so far was cut at its beginning.
 		Truncation struct {
 			Truncated jsontext.Value `json:"truncated"`
@@ -133,34 +97,26 @@ type result struct {
 
 // state is the reply to get_state.
 type state struct {
-	SessionID str   `json:"sessionId"`
-	Model     model `json:"model"`
+	SessionID lenient.Str `json:"sessionId"`
+	Model     model       `json:"model"`
 }
 
 type model struct {
-	ID       str `json:"id"`
-	Provider str `json:"provider"`
-	Window   num `json:"contextWindow"`
-}
-
-// decode reads a value. What has another form reads as the zero value.
-func decode[T any](v jsontext.Value) (out T) {
-	if len(v) > 0 {
-		_ = json.Unmarshal(v, &out, lenient)
-	}
-	return out
+	ID       lenient.Str `json:"id"`
+	Provider lenient.Str `json:"provider"`
+	Window   lenient.Num `json:"contextWindow"`
 }
 
 // textOf joins the texts of a content.
 func textOf(v jsontext.Value) string {
 	if v.Kind() == '"' {
-		return string(decode[str](v))
+		return string(lenient.Decode[lenient.Str](v))
 	}
 	if v.Kind() != '[' {
 		return ""
 	}
 	text, n := "", 0
-	for _, c := range decode[[]content](v) {
+	for _, c := range lenient.Decode[[]content](v) {
 		if c.Type != "text" {
 			continue
 		}
@@ -172,14 +128,4 @@ func textOf(v jsontext.Value) string {
 	return text
 }
 
-func isTrue(v jsontext.Value) bool  { return v.Kind() == 't' }
 func isFalse(v jsontext.Value) bool { return v.Kind() == 'f' }
-
-// encode writes a value that can be encoded.
-func encode(v any) []byte {
-	b, err := json.Marshal(v, lenient)
-	if err != nil {
-		panic(err) // only types of this package are written
-	}
-	return b
-}

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -43,6 +44,20 @@ func Getenv(env []string, name string) string {
 		}
 	}
 	return value
+}
+
+// LookPath returns the first of the programs that is on the PATH of the environment that Environ
+// returns, and the name of the first if none is.
+func LookPath(env []string, names ...string) string {
+	for _, name := range names {
+		for _, dir := range filepath.SplitList(Getenv(env, "PATH")) {
+			p := filepath.Join(dir, name)
+			if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+				return p
+			}
+		}
+	}
+	return names[0]
 }
 
 // standInSettings are the variables that stand-ins read (packages fakes/standin and

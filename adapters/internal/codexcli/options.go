@@ -1,10 +1,9 @@
 package codexcli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,16 +15,7 @@ import (
 
 // Executable returns CODEX_PATH, or codex as found on the child's PATH.
 func Executable(env []string) string {
-	if p := proc.Getenv(env, "CODEX_PATH"); p != "" {
-		return p
-	}
-	for _, dir := range filepath.SplitList(proc.Getenv(env, "PATH")) {
-		p := filepath.Join(dir, "codex")
-		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
-			return p
-		}
-	}
-	return "codex"
+	return cmp.Or(proc.Getenv(env, "CODEX_PATH"), proc.LookPath(env, "codex"))
 }
 
 // ServerArgs returns the options that make the program use MCP servers. More is added to the

@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // WebAction is what a call of the hosted web search does, as the runtime states it.
@@ -21,11 +20,15 @@ func WebStart(d *event.ToolStart, query string, a WebAction) bool {
 	}
 	if a.URL != "" {
 		d.Tool, d.URL, d.Pattern = "WebFetch", a.URL, a.Pattern
-		d.Input = encode(map[string]string{"url": a.URL, "pattern": a.Pattern})
+		in := map[string]string{"url": a.URL}
+		if a.Pattern != "" {
+			in["pattern"] = a.Pattern
+		}
+		d.Input = lenient.Encode(in)
 		return true
 	}
 	d.Tool, d.Query = "WebSearch", cmp.Or(query, a.Query, a.Pattern)
-	d.Input = encode(map[string]string{"query": d.Query})
+	d.Input = lenient.Encode(map[string]string{"query": d.Query})
 	return d.Query != ""
 }
 
@@ -41,18 +44,4 @@ func pageOf(shown string) (url, pattern string) {
 		}
 	}
 	return "", ""
-}
-
-// encode writes members that have a value.
-func encode(members map[string]string) event.Raw {
-	for name, v := range members {
-		if v == "" && name == "pattern" {
-			delete(members, name)
-		}
-	}
-	b, err := json.Marshal(members, json.Deterministic(true))
-	if err != nil {
-		return event.Raw("{}") // texts of another encoding
-	}
-	return b
 }

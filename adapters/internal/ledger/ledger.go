@@ -58,6 +58,9 @@ func New(hint event.SessionReady, after event.Position, emit func(event.Event)) 
 // never run backwards.
 func (l *Ledger) SetTime(t time.Time) { l.at = t }
 
+// Time returns the time at which the current line was received.
+func (l *Ledger) Time() time.Time { return l.at }
+
 // Ready reports whether session_ready was emitted.
 func (l *Ledger) Ready() bool { return l.ready }
 

@@ -3,8 +3,6 @@ package opencodecli
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -13,11 +11,9 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-const executable = "opencode"
-
 // Program returns opencode as OPENCODE_PATH names it, or as found on the PATH of the child.
 func Program(env []string) string {
-	return cmp.Or(proc.Getenv(env, "OPENCODE_PATH"), programIn(proc.Getenv(env, "PATH")))
+	return cmp.Or(proc.Getenv(env, "OPENCODE_PATH"), proc.LookPath(env, "opencode"))
 }
 
 // configEnv is the variable with settings that the runtime adds to its own.
@@ -62,15 +58,4 @@ func Environment(o adapters.Options, permissions map[string]string) ([]string, e
 		return nil, fmt.Errorf("mcp: %w", err)
 	}
 	return append(slices.Clip(env), configEnv+"="+string(b)), nil
-}
-
-// programIn returns opencode as found on a PATH.
-func programIn(path string) string {
-	for _, dir := range filepath.SplitList(path) {
-		p := filepath.Join(dir, executable)
-		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
-			return p
-		}
-	}
-	return executable
 }

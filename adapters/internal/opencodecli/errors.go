@@ -6,13 +6,14 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/apierror"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // Aborted is the name of the error of a turn that the client has stopped.
 const Aborted = "MessageAbortedError"
 
 // errorNames are the codes of errors by their names.
-var errorNames = map[Str]event.ErrorCode{
+var errorNames = map[lenient.Str]event.ErrorCode{
 	"ProviderAuthError":        event.ErrorAuth,
 	"MessageOutputLengthError": event.ErrorLimit,
 	"StructuredOutputError":    event.ErrorModel,

@@ -10,6 +10,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
 // toolNames are the names of events for the runtime's own tools. Others keep theirs.
@@ -48,16 +49,16 @@ var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
 // Input holds the members of the inputs of the runtime's own tools.
 type Input struct {
-	Command     Str `json:"command"`
-	FilePath    Str `json:"filePath"`
-	Path        Str `json:"path"`
-	Pattern     Str `json:"pattern"`
-	Content     Str `json:"content"`
-	Description Str `json:"description"`
-	Agent       Str `json:"subagent_type"`
-	Tool        Str `json:"tool"` // of invalidTool
-	Query       Str `json:"query"`
-	URL         Str `json:"url"`
+	Command     lenient.Str `json:"command"`
+	FilePath    lenient.Str `json:"filePath"`
+	Path        lenient.Str `json:"path"`
+	Pattern     lenient.Str `json:"pattern"`
+	Content     lenient.Str `json:"content"`
+	Description lenient.Str `json:"description"`
+	Agent       lenient.Str `json:"subagent_type"`
+	Tool        lenient.Str `json:"tool"` // of invalidTool
+	Query       lenient.Str `json:"query"`
+	URL         lenient.Str `json:"url"`
 }
 
 // StartOf returns the event that announces a call of a tool, whose name is that of ToolName.
@@ -94,9 +95,9 @@ func InputOf(v jsontext.Value) event.Raw {
 
 // MediaOf returns the images, sounds and documents that a call gave, for its result.
 func MediaOf(l *ledger.Ledger, p Part) (out []event.Media) {
-	for _, a := range Decode[[]struct {
-		MIME Str `json:"mime"`
-		URL  Str `json:"url"`
+	for _, a := range lenient.Decode[[]struct {
+		MIME lenient.Str `json:"mime"`
+		URL  lenient.Str `json:"url"`
 	}](p.State.Attached) {
 		head, data, _ := strings.Cut(string(a.URL), ",")
 		if b, err := base64.StdEncoding.DecodeString(data); err == nil && strings.HasSuffix(head, ";base64") {
@@ -110,7 +111,7 @@ func MediaOf(l *ledger.Ledger, p Part) (out []event.Media) {
 // was stopped ends as if it had completed, without an exit code.
 func ResultOf(p Part, tool string, in *Input) event.ToolResult {
 	st := &p.State
-	d := event.ToolResult{ToolUseID: string(p.Call), Output: string(st.Output), Status: event.ToolOK, Truncated: IsTrue(st.Metadata.Truncated)}
+	d := event.ToolResult{ToolUseID: string(p.Call), Output: string(st.Output), Status: event.ToolOK, Truncated: lenient.IsTrue(st.Metadata.Truncated)}
 	if st.Status == "error" {
 		d.Output, d.IsError, d.Status = string(st.Error), true, event.ToolError
 		return d
@@ -118,7 +119,7 @@ func ResultOf(p Part, tool string, in *Input) event.ToolResult {
 	path := string(in.FilePath)
 	switch {
 	case tool == "Bash" && st.Metadata.Exit.Kind() == '0':
-		code := int(Decode[Num](st.Metadata.Exit))
+		code := int(lenient.Decode[lenient.Num](st.Metadata.Exit))
 		d.ExitCode = &code
 		if code != 0 {
 			d.Status, d.IsError = event.ToolError, true
@@ -146,9 +147,9 @@ func hunks(patch string) string {
 // PlanOf returns the plan of a list of steps.
 func PlanOf(todos jsontext.Value) event.Plan {
 	d := event.Plan{Steps: []event.PlanStep{}}
-	for _, s := range Decode[[]struct {
-		Content Str `json:"content"`
-		Status  Str `json:"status"`
+	for _, s := range lenient.Decode[[]struct {
+		Content lenient.Str `json:"content"`
+		Status  lenient.Str `json:"status"`
 	}](todos) {
 		status := event.StepPending
 		switch s.Status {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/loopcall"
 )
 
@@ -142,6 +143,11 @@ func (s *Session) startStopLimit() {
 func (s *Session) Answer(ctx context.Context, id string, a adapters.Answer) error {
 	if a.By == "" {
 		a.By = event.ByUser
+	}
+	for _, v := range []event.Raw{a.Value, a.Input} {
+		if len(v) > 0 && !v.IsValid(lenient.Options) {
+			return fmt.Errorf("answer: not JSON: %.80q", v)
+		}
 	}
 	return s.Do(ctx, func(reply func(error)) {
 		if _, open := s.ledger.Question(id); !open {

@@ -14,6 +14,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -127,9 +130,33 @@ type Session struct {
 	cancelWork context.CancelFunc
 }
 
+// InvalidOptions returns the error of an open whose options the adapter cannot honour.
+func InvalidOptions(err error) error {
+	return &adapters.OpenError{Code: event.ErrorInvalid, Op: "options", Err: err}
+}
+
+// CheckMode returns an error if a mode is none of these. The name "" is that of the runtime's
+// own default.
+func CheckMode[V any](mode string, modes map[string]V) error {
+	if _, ok := modes[mode]; ok {
+		return nil
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(modes)), func(name string) bool { return name == "" })
+	return fmt.Errorf("mode: %q: %w: want one of %s", mode, adapters.ErrUnsupported, strings.Join(names, ", "))
+}
+
 // Open starts the process and returns when the protocol calls Ready. build
 // creates the protocol; it must not call the host's methods yet.
-func Open(ctx context.Context, o adapters.Options, c proc.Command, hint event.SessionReady, build func(Host) Protocol) (*Session, error) {
+func Open[P Protocol](ctx context.Context, o adapters.Options, c proc.Command, hint event.SessionReady, build func(Host) P) (*Session, P, error) {
+	var p P
+	s, err := open(ctx, o, c, hint, func(h Host) Protocol {
+		p = build(h)
+		return p
+	})
+	return s, p, err
+}
+
+func open(ctx context.Context, o adapters.Options, c proc.Command, hint event.SessionReady, build func(Host) Protocol) (*Session, error) {
 	launch := o.Launch
 	if launch == nil {
 		launch = proc.Exec{}

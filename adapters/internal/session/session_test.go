@@ -112,8 +112,9 @@ func (w *wordProtocol) Closing()     { w.h.Write([]byte("closing")) }
 
 func openSession(f *fakeProcess, o adapters.Options) (*session.Session, error) {
 	o.Launch = f
-	return session.Open(context.Background(), o, proc.Command{}, event.SessionReady{SessionID: "s"},
-		func(h session.Host) session.Protocol { return &wordProtocol{h: h} })
+	s, _, err := session.Open(context.Background(), o, proc.Command{}, event.SessionReady{SessionID: "s"},
+		func(h session.Host) *wordProtocol { return &wordProtocol{h: h} })
+	return s, err
 }
 
 // kinds lists the types of events with the data that matters here.
@@ -538,5 +539,32 @@ func TestAnswersReachTheRuntimeOnce(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(errs[0]).NotTo(HaveOccurred())
 	g.Expect(errs[1]).To(MatchError(adapters.ErrUnknownID))
+	g.Expect(received).To(Equal([]string{"hello", "send m1", "answer q"}))
+}
+
+// TestAnswersAreJSON checks that an answer that is no JSON does not reach the runtime, whose line
+// could not be written.
+func TestAnswersAreJSON(t *testing.T) {
+	var errs []error
+	var received []string
+	runSession(t, newFakeProcess, adapters.Options{}, func(f *fakeProcess, l string) {
+		switch l {
+		case "hello":
+			f.Print("ready")
+		case "send m1":
+			f.Print("turn", "ask q")
+		}
+	}, func(f *fakeProcess, s *session.Session, evs <-chan event.Event) {
+		_ = s.Send(ctx, adapters.Message{ID: "m1"})
+		readUntil(evs, event.TypePermissionRequest)
+		for _, a := range []adapters.Answer{{Value: event.Raw(`{"a":`)}, {Input: event.Raw("x")}, {Value: event.Raw(`{"a":1}`)}} {
+			errs = append(errs, s.Answer(ctx, "q", a))
+		}
+		synctest.Wait()
+		received = f.received()
+		go readAll(evs)
+	})
+	g := NewWithT(t)
+	g.Expect(errs).To(HaveExactElements(MatchError(ContainSubstring("not JSON")), MatchError(ContainSubstring("not JSON")), BeNil()))
 	g.Expect(received).To(Equal([]string{"hello", "send m1", "answer q"}))
 }

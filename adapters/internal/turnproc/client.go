@@ -2,16 +2,12 @@ package turnproc
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
-
-// maxQueue bounds the messages that wait for the end of a turn.
-const maxQueue = 64
 
 // Client starts a process for each message, and queues those that come while one runs. A
 // runtime's client embeds it and adds Start, Line, Paused and what a process reports, which
@@ -24,10 +20,10 @@ type Client struct {
 	Model, Mode string // of the next process
 	Runtime     Runtime
 
-	running  bool                // a process runs
-	message  *adapters.Message   // the message that it was started with
-	stopping bool                // Stop was called for its turn
-	queue    []*adapters.Message // messages that wait, oldest first
+	running  bool              // a process runs
+	message  *adapters.Message // the message that it was started with
+	stopping bool              // Stop was called for its turn
+	queue    session.Waiting[struct{}]
 }
 
 // Runtime is what differs between runtimes.
@@ -54,51 +50,42 @@ func (c *Client) Stopping() bool { return c.stopping }
 
 // Starting implements session.Starter.
 func (c *Client) Starting() bool {
-	return len(c.queue) > 0 || c.running && c.message != nil && !c.Runtime.Begun()
+	return c.queue.Len() > 0 || c.running && c.message != nil && !c.Runtime.Begun()
 }
 
 // Send implements session.Protocol. The runtime has no queue, so a message waits here for the end
 // of the process before it.
 func (c *Client) Send(m adapters.Message, reply func(error)) {
-	if len(c.queue) >= maxQueue {
-		reply(fmt.Errorf("send: %d messages wait already: %w", maxQueue, adapters.ErrRefused))
+	if err := c.queue.Check(); err != nil {
+		reply(err)
 		return
 	}
 	if err := c.Files.Attach(&m); err != nil {
 		reply(err)
 		return
 	}
-	c.queue = append(c.queue, &m)
+	c.queue.Add(m, struct{}{})
 	c.next()
 	if c.Host.Ledger().Turn() != nil {
-		c.reportQueue()
+		c.queue.Emit(c.Host.Ledger())
 	}
 	reply(nil)
 }
 
 // next starts a process for the oldest message that waits, if none runs.
 func (c *Client) next() {
-	if c.running || len(c.queue) == 0 {
+	if c.running || c.queue.Len() == 0 {
 		return
 	}
-	m := c.queue[0]
-	c.queue = c.queue[1:]
-	c.running, c.message, c.stopping = true, m, false
+	m := c.queue.Next().Message
+	c.running, c.message, c.stopping = true, &m, false
 	c.Runtime.Started()
-	c.Host.Write(Start{Argv: c.Runtime.Arguments(*m), Dir: c.Options.Dir, Env: c.Options.Env, Stdin: m.Text}.Line())
-}
-
-func (c *Client) reportQueue() {
-	ids := make([]string, len(c.queue))
-	for i, m := range c.queue {
-		ids[i] = m.ID
-	}
-	c.Host.Ledger().Queue(ids)
+	c.Host.Write(Start{Argv: c.Runtime.Arguments(m), Dir: c.Options.Dir, Env: c.Options.Env, Stdin: m.Text}.Line())
 }
 
 // TurnBegan is called when the process has begun its turn.
 func (c *Client) TurnBegan() {
-	c.reportQueue()
+	c.queue.Emit(c.Host.Ledger())
 	if c.stopping {
 		c.Terminate()
 	}
@@ -116,15 +103,15 @@ func (c *Client) TakeEnded() (m *adapters.Message, stopping bool) {
 }
 
 // Retry makes a message the next one.
-func (c *Client) Retry(m *adapters.Message) { c.queue = slices.Insert(c.queue, 0, m) }
+func (c *Client) Retry(m *adapters.Message) { c.queue.Return(*m, struct{}{}) }
 
 // Next is called last when the process of a message has ended: it starts the next one.
 func (c *Client) Next(m *adapters.Message) {
-	if len(c.queue) == 0 || c.queue[0] != m {
+	if !c.queue.Holds(m.ID) {
 		c.Files.Release(m.ID)
 	}
 	c.next()
-	c.reportQueue()
+	c.queue.Emit(c.Host.Ledger())
 }
 
 // Crash ends the session, because a process failed without a report. The session's own
@@ -160,25 +147,21 @@ func (c *Client) Stop(reply func(error)) {
 
 // StopAll implements session.AllStopper.
 func (c *Client) StopAll(reply func(error)) {
-	for _, m := range c.queue {
-		c.Files.Release(m.ID)
+	for _, id := range c.queue.Clear() {
+		c.Files.Release(id)
 	}
-	c.queue = nil
-	c.reportQueue()
+	c.queue.Emit(c.Host.Ledger())
 	c.Stop(reply)
 }
 
 // Withdraw implements session.Withdrawer.
 func (c *Client) Withdraw(id string, reply func(error)) {
-	i := slices.IndexFunc(c.queue, func(m *adapters.Message) bool { return m.ID == id })
-	if i < 0 {
-		reply(fmt.Errorf("withdraw: %w: %q", adapters.ErrUnknownID, id))
-		return
+	err := c.queue.Withdraw(id)
+	if err == nil {
+		c.Files.Release(id)
+		c.queue.Emit(c.Host.Ledger())
 	}
-	c.queue = slices.Delete(c.queue, i, i+1)
-	c.Files.Release(id)
-	c.reportQueue()
-	reply(nil)
+	reply(err)
 }
 
 // SetModel implements session.Setter: the next process has the model.
@@ -191,7 +174,7 @@ func (c *Client) SetModel(model string, reply func(error)) {
 // SetMode implements session.Setter: the next process has the mode.
 func (c *Client) SetMode(mode string, reply func(error)) {
 	if err := c.Runtime.CheckMode(mode); err != nil {
-		reply(err)
+		reply(fmt.Errorf("set %w", err))
 		return
 	}
 	c.Mode = mode

@@ -2,15 +2,15 @@ package turnproc
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"mime"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/attachment"
+	"github.com/turnspec/turnspec/adapters/proc"
 )
 
 // Files are what the program of a session takes only as files: a folder below the program's
@@ -25,13 +25,7 @@ type Files struct {
 
 // NewFiles returns the files of a session whose program has this environment.
 func NewFiles(env []string) *Files {
-	f := &Files{paths: map[string][]string{}, owned: map[string][]string{}}
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, "TMPDIR="); ok {
-			f.parent = v
-		}
-	}
-	return f
+	return &Files{parent: proc.Getenv(env, "TMPDIR"), paths: map[string][]string{}, owned: map[string][]string{}}
 }
 
 // Write writes a file and returns its path.
@@ -52,7 +46,11 @@ func (f *Files) Attach(m *adapters.Message) error {
 	for i, a := range m.Attachments {
 		path := a.Path
 		if path == "" {
-			data, err := dataOf(a)
+			_, encoded, err := attachment.Data(a)
+			var data []byte
+			if err == nil {
+				data, err = base64.StdEncoding.DecodeString(encoded)
+			}
 			if err == nil {
 				path, err = f.Write(f.nameOf(a), data)
 			}
@@ -75,18 +73,6 @@ func (f *Files) nameOf(a event.Attachment) string {
 		ext = known[0]
 	}
 	return fmt.Sprintf("attachment-%d%s", f.n, ext)
-}
-
-func dataOf(a event.Attachment) ([]byte, error) {
-	rest, ok := strings.CutPrefix(a.URL, "data:")
-	if !ok {
-		return nil, fmt.Errorf("needs a path or a data URL: %w", adapters.ErrUnsupported)
-	}
-	head, data, ok := strings.Cut(rest, ",")
-	if !ok || !strings.HasSuffix(head, ";base64") {
-		return nil, errors.New("url: want data:<type>;base64,<data>")
-	}
-	return base64.StdEncoding.DecodeString(data)
 }
 
 // Paths returns the paths of the attachments of a message.

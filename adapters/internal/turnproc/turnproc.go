@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
@@ -58,20 +58,8 @@ type Ended struct {
 	Failure string
 }
 
-// asWritten passes on messages whose letters are split surrogate pairs.
-var asWritten = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-
-// encode encodes a value of this package, which always succeeds.
-func encode(v any) []byte {
-	b, err := json.Marshal(v, asWritten, json.Deterministic(true))
-	if err != nil {
-		panic("turnproc: a value does not encode: " + err.Error())
-	}
-	return b
-}
-
 // Line is the line of stdin that starts the process.
-func (s Start) Line() []byte { return encode(s) }
+func (s Start) Line() []byte { return lenient.Encode(s) }
 
 // Version is the last word of what the program prints for its version.
 func (p *Processes) Version() string { return p.version }
@@ -162,7 +150,7 @@ type starter struct{ p *Processes }
 func (s starter) Write(line []byte) (int, error) {
 	p := s.p
 	var st Start
-	if err := json.Unmarshal(line, &st, asWritten); err != nil {
+	if err := json.Unmarshal(line, &st, lenient.Options); err != nil {
 		return 0, err
 	}
 	child, err := p.launch(st)
@@ -266,13 +254,13 @@ func (p *Processes) awaitOutput(child proc.Process, drained <-chan struct{}, out
 }
 
 func (p *Processes) report(e Ended) {
-	_, _ = p.outW.Write(append(append(append([]byte{}, p.mark...), encode(e)...), '\n')) // the session may have ended
+	_, _ = p.outW.Write(append(append(append([]byte{}, p.mark...), lenient.Encode(e)...), '\n')) // the session may have ended
 }
 
 // Ending returns the report of an end, if a line is one.
 func (p *Processes) Ending(line []byte) (e Ended, ok bool) {
 	rest, ok := bytes.CutPrefix(line, p.mark)
-	return e, ok && json.Unmarshal(rest, &e, asWritten) == nil
+	return e, ok && json.Unmarshal(rest, &e, lenient.Options) == nil
 }
 
 // Close implements io.Closer: no further process starts.

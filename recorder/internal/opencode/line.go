@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,61 +14,15 @@ import (
 	"github.com/turnspec/turnspec/recorder/internal/drive"
 )
 
-// line has the members that the client needs. The rest is read by package
+// members are those of an event that only the client needs. The rest is read by package
 // fixtures/wire/opencode.
-type line struct {
-	ID     jsontext.Value `json:"id"`
-	Ready  bool           `json:"ready"`
-	Status int            `json:"status"`
-	Stream bool           `json:"stream"`
-	Body   jsontext.Value `json:"body"`
-	Data   jsontext.Value `json:"data"`
-	Error  string         `json:"error"`
-}
-
-type event struct {
-	Type       string     `json:"type"`
-	Properties properties `json:"properties"`
-}
-
-type properties struct {
-	ID        string `json:"id"`
-	Session   string `json:"sessionID"`
-	PartID    string `json:"partID"`
-	Delta     string `json:"delta"`
-	RequestID string `json:"requestID"`
-	Status    struct {
-		Type string `json:"type"`
-	} `json:"status"`
+type members struct {
 	Info struct {
-		ID       string `json:"id"`
-		Session  string `json:"sessionID"`
-		ParentID string `json:"parentID"`
-		Role     string `json:"role"`
-		Time     struct {
+		ID   string `json:"id"`
+		Time struct {
 			Completed int64 `json:"completed"`
 		} `json:"time"`
 	} `json:"info"`
-	Part struct {
-		ID      string `json:"id"`
-		Session string `json:"sessionID"`
-		Message string `json:"messageID"`
-		Type    string `json:"type"`
-		Call    string `json:"callID"`
-		Time    struct {
-			Start int64 `json:"start"`
-			End   int64 `json:"end"`
-		} `json:"time"`
-		State struct {
-			Status   string `json:"status"`
-			Metadata struct {
-				Output wire.String `json:"output"`
-			} `json:"metadata"`
-		} `json:"state"`
-	} `json:"part"`
-	Tool struct {
-		Call string `json:"callID"`
-	} `json:"tool"`
 	Questions []struct {
 		Question string `json:"question"`
 	} `json:"questions"`
@@ -75,109 +30,102 @@ type properties struct {
 
 // Read implements drive.Client.
 func (c *client) Read(b []byte) {
-	var l line
-	if err := wire.Decode(b, &l); err != nil {
-		c.d.Fail(fmt.Errorf("a line of stdout has a form that the client does not know: %w: %.300s", err, b))
-		return
-	}
+	l := c.d.Runtime.Wire.ReadOutput(b)
 	switch {
-	case l.Ready:
+	case !jsontext.Value(b).IsValid(wire.AsWritten):
+		c.d.Fail(fmt.Errorf("a line of the server is not JSON: %.300s", b))
+	case l.Name == "ready":
 		c.ready = true
-	case l.Data != nil:
-		var e event
-		if err := wire.Decode(l.Data, &e); err != nil {
-			c.d.Fail(fmt.Errorf("an event has a form that the client does not know: %w: %.300s", err, b))
-			return
-		}
-		c.readEvent(e)
-	case l.Status != 0 && !l.Stream, l.Error != "":
+	case l.Kind == wire.Reply:
 		c.readReply(l)
-	}
-}
-
-func (c *client) readReply(l line) {
-	sent := c.calls[string(l.ID)]
-	if sent == nil {
-		return
-	}
-	sent.done, sent.body = true, l.Body.Clone()
-	if l.Status >= 400 || l.Error != "" {
-		sent.err = drive.Refusef("the runtime refused with %d: %s%s", l.Status, l.Error, l.Body)
-	}
-	delete(c.calls, string(l.ID))
-	var opened struct {
-		ID        string `json:"id"`
-		Directory string `json:"directory"`
-	}
-	if wire.Decode(l.Body, &opened) != nil || opened.Directory == "" || opened.ID == "" {
-		return
-	}
-	if sent.aside {
-		c.aside = opened.ID
-	} else if opened.ID != c.session {
-		if c.session = opened.ID; !slices.Contains(c.sessions, opened.ID) {
-			c.sessions = append(c.sessions, opened.ID)
-		}
-	}
-}
-
-func (c *client) readEvent(e event) {
-	p := &e.Properties
-	if c.aside != "" && p.Session == c.aside && e.Type != "session.created" && e.Type != "message.part.delta" {
-		if e.Type == "session.idle" {
+	case c.aside != "" && l.Session == c.aside && l.Kind != wire.Delta && l.Method != "session.created":
+		if l.Kind == wire.TurnEnd {
 			for _, m := range c.asides {
 				m.ended = true
 			}
 		}
+	default:
+		var m members
+		if err := wire.Decode(l.Params, &m); l.Params != nil && err != nil {
+			c.d.Fail(fmt.Errorf("an event has a form that the client does not know: %w: %.300s", err, b))
+			return
+		}
+		c.readEvent(l, &m)
+	}
+}
+
+func (c *client) readReply(l wire.Line) {
+	sent := c.calls[string(l.RepliesTo)]
+	if sent == nil {
 		return
 	}
-	main := p.Session == c.session
-	switch e.Type {
+	sent.done = true
+	if l.Failed {
+		sent.err = drive.Refusef("the runtime refused: %s%s", strings.Join(l.Errors, "; "), l.Error)
+	}
+	delete(c.calls, string(l.RepliesTo))
+	switch {
+	case l.Opened == "":
+	case sent.aside:
+		c.aside = l.Opened
+	case l.Opened != c.session:
+		if c.session = l.Opened; !slices.Contains(c.sessions, l.Opened) {
+			c.sessions = append(c.sessions, l.Opened)
+		}
+	}
+}
+
+func (c *client) readEvent(l wire.Line, m *members) {
+	main := l.Session == c.session
+	switch l.Name {
 	case "server.connected":
 		c.stream = true
-	case "session.created":
-		c.created[p.Session] = true
-	case "session.status":
+	case "session.status(retry)":
 		if main {
-			c.busy = c.busy || p.Status.Type != "idle"
-			if p.Status.Type == "retry" {
-				c.retries++
-				clear(c.unsettled)
-			}
+			c.retries++
+			clear(c.unsettled)
 		}
-	case "session.idle":
+	case "session.diff":
+		c.summarized = true
+	}
+	switch l.Method {
+	case "session.created":
+		c.created[l.Session] = true
+	case "session.status":
+		c.busy = c.busy || main && l.Name != "session.status(idle)"
+	case "message.updated":
+		c.readMessage(l, m)
+	case "message.part.updated":
+		c.readPart(l)
+	}
+	switch l.Kind {
+	case wire.TurnEnd:
 		if main {
 			c.summarized = false
 			c.endTurn()
 		}
-	case "session.diff":
-		c.summarized = true
-	case "message.updated":
-		c.readMessage(e)
-	case "message.part.updated":
-		c.readPart(e)
-	case "message.part.delta":
-		t := c.texts[p.Session]
+	case wire.Delta:
+		t := c.texts[l.Session]
 		if t == nil {
 			t = &drive.Text{}
-			c.texts[p.Session] = t
+			c.texts[l.Session] = t
 		}
-		if c.parts[p.PartID] == "reasoning" {
-			t.Think.WriteString(p.Delta)
+		if c.reasoning[l.Piece.Block] {
+			t.Think.WriteString(l.Piece.Text)
 		} else {
-			t.Text.WriteString(p.Delta)
+			t.Text.WriteString(l.Piece.Text)
 		}
-	case "permission.asked", "question.asked":
-		q := question{id: p.ID, tool: c.d.Runtime.Wire.ScenarioCall(p.Tool.Call), permission: e.Type == "permission.asked"}
-		for _, asked := range p.Questions {
+	case wire.Request:
+		q := question{id: wire.Unquote(l.ID), tool: c.d.Runtime.Wire.ScenarioCall(l.Asked.Tool), permission: l.Method == "permission.asked"}
+		for _, asked := range m.Questions {
 			q.questions = append(q.questions, asked.Question)
 		}
 		c.open = append(c.open, q)
 		if s, ok := c.d.Judge(q.tool); ok && q.permission {
 			c.d.Fail(c.answerQuestion(s))
 		}
-	case "permission.replied", "question.replied", "question.rejected":
-		if i := slices.IndexFunc(c.open, func(q question) bool { return q.id == p.RequestID }); i >= 0 {
+	case wire.Withdrawal:
+		if i := slices.IndexFunc(c.open, func(q question) bool { return q.id == wire.Unquote(l.RepliesTo) }); i >= 0 {
 			c.closed = append(c.closed, c.open[i])
 			c.open = slices.Delete(c.open, i, i+1)
 		}
@@ -185,50 +133,45 @@ func (c *client) readEvent(e event) {
 }
 
 // readMessage handles a message that has come or changed.
-func (c *client) readMessage(e event) {
-	m := &e.Properties.Info
-	c.roles[m.ID] = m.Role
-	if m.Session != c.session {
+func (c *client) readMessage(l wire.Line, m *members) {
+	if l.Session != c.session {
 		return
 	}
-	switch m.Role {
-	case "user":
-		if c.users[m.ID] {
+	if !l.Echo {
+		if l.Message != "" {
+			c.replies[l.Message] = m.Info.Time.Completed != 0
+		}
+		return
+	}
+	if c.users[m.Info.ID] {
+		return
+	}
+	c.users[m.Info.ID] = true
+	for _, s := range c.sent {
+		if !s.taken && !s.ended {
+			s.taken, s.wire = true, m.Info.ID
 			return
 		}
-		c.users[m.ID] = true
-		for _, s := range c.sent {
-			if !s.taken && !s.ended {
-				s.taken, s.wire = true, m.ID
-				return
-			}
-		}
-	case "assistant":
-		c.replies[m.ID] = m.Time.Completed != 0
 	}
 }
 
-func (c *client) readPart(e event) {
-	p := &e.Properties.Part
-	c.parts[p.ID] = p.Type
-	switch {
-	case p.Type == "text" && p.Time.Start != 0, p.Type == "reasoning":
-		c.settle(p.ID, p.Time.End != 0)
-	case p.Type == "tool":
-		c.settle(p.ID, p.State.Status != "pending")
+func (c *client) readPart(l wire.Line) {
+	if l.Type == "reasoning" {
+		c.reasoning[l.Item] = true
 	}
-	if p.Type != "tool" {
+	switch {
+	case l.Item == "": // of no message of the model, or without an end
+		return
+	case l.Call == "":
+		c.settle(l.Item, l.Speech)
 		return
 	}
-	id := c.d.Runtime.Wire.ScenarioCall(p.Call)
-	switch p.State.Status {
-	case "running":
+	c.settle(l.Item, !strings.HasSuffix(l.Name, "/pending"))
+	id := c.d.Runtime.Wire.ScenarioCall(l.Call)
+	for _, t := range l.Tools {
 		c.tools[id] = true
-		if p.State.Metadata.Output != "" {
-			c.outputs[id] = true
-		}
-	case "completed", "error":
-		c.tools[id], c.results[id] = true, true
+		c.results[id] = c.results[id] || t.Ends
+		c.outputs[id] = c.outputs[id] || !t.Ends && l.Type == "bash" && slices.ContainsFunc(l.Printed, func(text string) bool { return text != "" })
 	}
 }
 
@@ -367,7 +310,7 @@ func (c *client) Ended(id string) bool {
 
 // Idle implements drive.Client.
 func (c *client) Idle() bool {
-	return !c.busy && !c.compacts && len(c.calls) <= 1 && !c.expects() && !slices.ContainsFunc(c.asides, func(m *message) bool { return !m.ended })
+	return !c.busy && !c.compacts && len(c.calls) == 0 && !c.expects() && !slices.ContainsFunc(c.asides, func(m *message) bool { return !m.ended })
 }
 
 // Texts implements drive.Client.

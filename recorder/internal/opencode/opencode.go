@@ -56,21 +56,20 @@ type client struct {
 	plans    bool   // the next message is for the agent that plans
 
 	sent    []*message
-	asides  []*message        // of the second session
-	users   map[string]bool   // messages of the user that the wire has shown
-	replies map[string]bool   // messages of the model, and whether they are complete
-	roles   map[string]string // of messages
+	asides  []*message      // of the second session
+	users   map[string]bool // messages of the user that the wire has shown
+	replies map[string]bool // messages of the model, and whether they are complete
 	open    []question
 	closed  []question // that the runtime took back, for answers that come late
 	busy    bool
 	retries int
 
-	summarized                      bool            // the changes of the last turn were reported, after its end
-	tools, inputs, outputs, results map[string]bool // tool calls, and what the wire shows of them
-	texts                           map[string]*drive.Text
-	parts                           map[string]string // what a part is, by its id
-	compacts                        bool
-	unsettled                       map[string]bool // parts that the wire has not shown whole
+	summarized              bool            // the changes of the last turn were reported, after its end
+	tools, outputs, results map[string]bool // tool calls, and what the wire shows of them
+	texts                   map[string]*drive.Text
+	reasoning               map[string]bool // parts of reasoning
+	compacts                bool
+	unsettled               map[string]bool // parts that the wire has not shown whole
 }
 
 // message is one that the client has sent.
@@ -83,7 +82,6 @@ type message struct {
 type call struct {
 	done  bool
 	err   error
-	body  jsontext.Value
 	aside bool // it opens the second session
 }
 
@@ -97,9 +95,9 @@ type question struct {
 func newOpenCode(d *drive.Driver) (drive.Client, error) {
 	cfg, err := ConfigFor(d.Scenario.InitialMode(), d.Scenario.Needs)
 	c := &client{
-		Unsupported: "opencode", d: d, cfg: cfg, created: map[string]bool{}, users: map[string]bool{}, replies: map[string]bool{}, roles: map[string]string{},
-		tools: map[string]bool{}, inputs: map[string]bool{}, outputs: map[string]bool{}, results: map[string]bool{},
-		texts: map[string]*drive.Text{}, parts: map[string]string{}, unsettled: map[string]bool{},
+		Unsupported: "opencode", d: d, cfg: cfg, created: map[string]bool{}, users: map[string]bool{}, replies: map[string]bool{},
+		tools: map[string]bool{}, outputs: map[string]bool{}, results: map[string]bool{},
+		texts: map[string]*drive.Text{}, reasoning: map[string]bool{}, unsettled: map[string]bool{},
 	}
 	c.cfg.Servers = d.Scenario.Servers
 	// Some forty lines that name the parts of the program, at any time in its first seconds.

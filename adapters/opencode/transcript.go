@@ -3,39 +3,23 @@ package opencode
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
-// Normalizer converts a transcript of the server's lines to events, with the translator of
-// live sessions. It also reads events alone, without the lines around them, and stored messages.
-// The session is that of the first reply or event that names one.
-type Normalizer struct {
-	l *ledger.Ledger
-	t *translator
-}
-
-// NewNormalizer returns a Normalizer that passes events to emit.
-func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
-	l := ledger.New(event.SessionReady{SessionID: sessionID, Runtime: runtimeName}, event.Position{}, emit)
-	return &Normalizer{l: l, t: newTranslator(l, nil)}
-}
-
-// Line handles one line that was received at a time. b is not retained.
-func (n *Normalizer) Line(at time.Time, b []byte) {
-	n.l.SetTime(at)
-	n.t.handleLine(b)
-}
-
-// End ends the session. A turn that still runs ends in an error.
-func (n *Normalizer) End() {
-	n.t.endStoredTurn()
-	n.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
-		event.SessionEnd{Reason: "end of transcript"})
+// Transcribe implements adapters.Transcriber. It also reads events alone, without the
+// lines around them, and stored messages. The session is that of the first reply or event that
+// names one.
+func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
+	return ledger.Transcribe(runtimeName, sessionID, emit, func(l *ledger.Ledger) (func([]byte), func()) {
+		t := newTranslator(l, nil)
+		return t.handleLine, t.endStoredTurn
+	})
 }
 
 // storedMessage is a message with all its parts, as GET /session/ID/message lists them.
@@ -46,7 +30,7 @@ type storedMessage struct {
 
 // handleStoredReply handles a reply in a transcript: that which opens the session.
 func (t *translator) handleStoredReply(m *line) {
-	s := decode[info](m.Body)
+	s := lenient.Decode[info](m.Body)
 	if !isSession(s) {
 		return
 	}
@@ -65,13 +49,13 @@ func (t *translator) handleBare(b []byte) bool {
 		t.handleEvent(e, b)
 		return true
 	}
-	if s := decode[info](b); isSession(s) {
+	if s := lenient.Decode[info](b); isSession(s) {
 		if t.main == nil {
 			t.transcriptOpened(s)
 		}
 		return true
 	}
-	x := decode[struct {
+	x := lenient.Decode[struct {
 		storedMessage
 		Messages []storedMessage `json:"messages"`
 	}](b)
@@ -138,7 +122,7 @@ func (t *translator) transcriptOpened(s info) {
 // before 1.2 may name none, and a transcript may begin after its session.
 func (t *translator) transcriptSession(id string) string {
 	if t.main == nil {
-		s := info{ID: str(id)}
+		s := info{ID: lenient.Str(id)}
 		if t.created.ID == s.ID {
 			s = t.created
 		}
@@ -158,7 +142,7 @@ var sessionContent = []string{"message.updated", "message.part.updated", "messag
 func (t *translator) noticeOtherSession(id, kind string) {
 	if t.beginsLate() && slices.Contains(sessionContent, kind) && !slices.Contains(t.others, id) {
 		t.others = remember(t.others, id)
-		t.notice(event.LevelWarning, event.NoticeUnknownMessage, "the transcript has events of another session ("+id+"), which are not shown", nil)
+		t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage, "the transcript has events of another session ("+id+"), which are not shown", nil)
 	}
 }
 
@@ -177,10 +161,10 @@ func (t *translator) beginTranscriptTurn(a *agent, message string) {
 // Recognizes reports whether a line is one of OpenCode.
 func (Adapter) Recognizes(b []byte) bool {
 	var m line
-	if json.Unmarshal(b, &m, lenient) != nil {
+	if json.Unmarshal(b, &m, lenient.Options) != nil {
 		return false
 	}
-	if strings.HasPrefix(string(decode[properties](m.Data).ID), "evt_") {
+	if strings.HasPrefix(string(lenient.Decode[properties](m.Data).ID), "evt_") {
 		return true
 	}
 	e := eventOf(m.Data)

@@ -2,7 +2,6 @@ package codex
 
 import (
 	"bytes"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -10,28 +9,27 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
-// Normalizer converts a transcript of the runtime's stdout to events, with the
-// translator of live sessions. It does not need the client's lines, because the
-// replies show what was requested. It also reads rollout files, in which the runtime
+// Transcribe implements adapters.Transcriber. It does not need the client's lines,
+// because the replies show what was requested. It also reads rollout files, in which the runtime
 // keeps its threads.
-type Normalizer struct {
+func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
+	return ledger.Transcribe("codex", sessionID, emit, func(l *ledger.Ledger) (func([]byte), func()) {
+		n := &normalizer{l: l, t: &translator{l: l}}
+		return n.handleLine, n.end
+	})
+}
+
+// normalizer reads a transcript, or a rollout file.
+type normalizer struct {
 	l *ledger.Ledger
 	t *translator
 	r *rollout // nil until a line is of a rollout file
 }
 
-// NewNormalizer returns a Normalizer that passes events to emit.
-func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
-	l := ledger.New(event.SessionReady{SessionID: sessionID, Runtime: "codex"}, event.Position{}, emit)
-	return &Normalizer{l: l, t: &translator{l: l}}
-}
-
-// Line handles one line of stdout that was received at a time. b is not
-// retained.
-func (n *Normalizer) Line(at time.Time, b []byte) {
-	n.l.SetTime(at)
+func (n *normalizer) handleLine(b []byte) {
 	if n.r == nil && bytes.Contains(b, []byte(`"payload"`)) {
 		if _, ok := decodeRollout(b); ok {
 			n.r = &rollout{l: n.l}
@@ -42,13 +40,10 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 	}
 }
 
-// End ends the session. A turn that still runs ends in an error.
-func (n *Normalizer) End() {
+func (n *normalizer) end() {
 	if sc := n.l.Turn(); n.r != nil && !n.r.bounded && sc != nil && sc.ToolsOpen() == 0 {
 		n.r.endTurn() // the file has no line for the end
 	}
-	n.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
-		event.SessionEnd{Reason: "end of transcript"})
 }
 
 // Mapping implements reference.Adapter.
@@ -71,5 +66,5 @@ func (Adapter) Recognizes(line []byte) bool {
 		Result  jsontext.Value `json:"result"`
 		Error   jsontext.Value `json:"error"`
 	}
-	return json.Unmarshal(line, &m, lenient) == nil && m.Version == nil && m.Type == nil && (m.Method != nil || m.ID != nil && (m.Result != nil || m.Error.Kind() == '{'))
+	return json.Unmarshal(line, &m, lenient.Options) == nil && m.Version == nil && m.Type == nil && (m.Method != nil || m.ID != nil && (m.Result != nil || m.Error.Kind() == '{'))
 }

@@ -3,19 +3,9 @@ package claude
 import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
-
-// text is a string that may be null or, in another version, of another kind.
-// Anything but a string decodes as "", so that a changed kind breaks nothing.
-type text string
-
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (t *text) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	if d.PeekKind() != '"' {
-		return d.SkipValue()
-	}
-	return json.UnmarshalDecode(d, (*string)(t))
-}
 
 // word is a string of a small vocabulary. Known words are not allocated for
 // each delta.
@@ -49,7 +39,7 @@ func (w *word) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		return nil // null or another kind: unknown
 	}
 	var s string
-	err = json.Unmarshal(v, &s, lenient)
+	err = json.Unmarshal(v, &s, lenient.Options)
 	*w = word(s)
 	return err
 }
@@ -82,7 +72,7 @@ func (i *id) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		i.s = string(v)
 	case len(v) == len(i.s)+2 && string(v[1:len(v)-1]) == i.s:
 	default:
-		err = json.Unmarshal(v, &i.s, lenient)
+		err = json.Unmarshal(v, &i.s, lenient.Options)
 	}
 	return err
 }
@@ -104,5 +94,5 @@ func (l *line) decodeLine(b []byte) error {
 		return nil
 	}
 	l.reset()
-	return json.Unmarshal(b, l, lenient)
+	return json.Unmarshal(b, l, lenient.Options)
 }

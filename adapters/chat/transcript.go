@@ -13,46 +13,40 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
+	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
-// Normalizer converts a transcript of the lines of a server to events, with the translator of
-// live sessions. It reads chunks and bodies alone too, as a server sends them and without the
-// lines around them. What the client did is not in a transcript: results of tools are missing,
-// and a turn that was stopped ends when the next one begins.
-type Normalizer struct {
+// Transcribe implements adapters.Transcriber. It reads chunks and bodies alone too,
+// as a server sends them and without the lines around them. What the client did is not in a
+// transcript: results of tools are missing, and a turn that was stopped ends when the next one
+// begins.
+func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
+	return ledger.Transcribe(runtimeName, sessionID, emit, func(l *ledger.Ledger) (func([]byte), func()) {
+		n := &normalizer{l: l, t: &translator{l: l}}
+		return n.handleLine, n.end
+	})
+}
+
+// normalizer reads a transcript.
+type normalizer struct {
 	l        *ledger.Ledger
 	t        *translator
-	at       time.Time
 	failedAt time.Time // when the last request failed
 	id       int64     // of the request that is answered; below 0 for a reply without lines around it
 	bare     int64     // how many replies without lines around them there were
 }
 
-// NewNormalizer returns a Normalizer that passes events to emit.
-func NewNormalizer(sessionID string, emit func(event.Event)) *Normalizer {
-	l := ledger.New(event.SessionReady{SessionID: sessionID, Runtime: runtimeName}, event.Position{}, emit)
-	return &Normalizer{l: l, t: &translator{l: l}}
-}
-
-// Transcribe implements adapters.Transcriber.
-func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
-	return NewNormalizer(sessionID, emit)
-}
-
-// Line handles one line that was received at a time. b is not retained.
-func (n *Normalizer) Line(at time.Time, b []byte) {
+func (n *normalizer) handleLine(b []byte) {
 	if b = bytes.TrimSpace(b); len(b) == 0 {
 		return
 	}
-	n.at = at
-	n.l.SetTime(at)
 	n.t.line = b
 	if bytes.HasPrefix(b, []byte(endOfStream)) {
 		n.endBare()
 		return
 	}
 	var l replyLine
-	err := json.Unmarshal(b, &l, lenient)
+	err := json.Unmarshal(b, &l, lenient.Options)
 	if l.Status == 0 && l.Body != nil {
 		l.Status = http.StatusOK // a body has come
 	}
@@ -66,11 +60,12 @@ func (n *Normalizer) Line(at time.Time, b []byte) {
 	case err != nil || l.ID == 0 || !l.known():
 		n.t.noticeBadLine(b)
 	default:
-		n.handleLine(&l)
+		n.handleReply(&l)
 	}
 }
 
-func (n *Normalizer) handleLine(l *replyLine) {
+// handleReply handles a line of a reply.
+func (n *normalizer) handleReply(l *replyLine) {
 	switch {
 	case l.Error != "":
 		n.begin(l.ID)
@@ -103,9 +98,9 @@ func (n *Normalizer) handleLine(l *replyLine) {
 }
 
 // handleBare handles a chunk or a body without a line around it.
-func (n *Normalizer) handleBare(b []byte) {
+func (n *normalizer) handleBare(b []byte) {
 	var c chunk
-	_ = json.Unmarshal(b, &c, lenient) // handleData reports it
+	_ = json.Unmarshal(b, &c, lenient.Options) // handleData reports it
 	r := &n.t.reply
 	if r.open && r.finish != "" && len(c.Choices) > 0 && c.ID != "" && r.id != string(c.ID) {
 		n.endBare() // the next reply begins, and the end of this one is not in the transcript
@@ -128,7 +123,7 @@ func (n *Normalizer) handleBare(b []byte) {
 }
 
 // endBare ends a reply that has no line for its end.
-func (n *Normalizer) endBare() {
+func (n *normalizer) endBare() {
 	if n.t.reply.open {
 		n.t.reply.ended = true
 		n.replyEnded(nil)
@@ -136,27 +131,28 @@ func (n *Normalizer) endBare() {
 }
 
 // handled ends the reply if handling an event of it has failed.
-func (n *Normalizer) handled(f *failure) {
+func (n *normalizer) handled(f *failure) {
 	if f != nil {
 		n.replyEnded(f)
 	}
 }
 
-func (n *Normalizer) replyEnded(f *failure) {
+func (n *normalizer) replyEnded(f *failure) {
 	n.t.replyEnded(f)
-	n.failedAt = n.at
+	n.failedAt = n.l.Time()
 }
 
 // begin begins the turn of a request, or goes on with it.
-func (n *Normalizer) begin(id int64) {
+func (n *normalizer) begin(id int64) {
 	if id == n.id {
 		return
 	}
 	n.id = id
 	if n.t.failed != nil { // this is the next attempt
+		now := n.l.Time()
 		n.l.SetTime(n.failedAt)
 		n.t.retry(n.t.failed)
-		n.l.SetTime(n.at)
+		n.l.SetTime(now)
 	}
 	if sc := n.l.Turn(); sc != nil && n.t.reply.open && sc.ToolsOpen() == 0 {
 		n.t.endTurn(event.Done{Stopped: true}) // its request was aborted
@@ -170,23 +166,20 @@ func (n *Normalizer) begin(id int64) {
 	n.t.startTurn(nil)
 }
 
-// End ends the session. A turn that still runs ends in an error.
-func (n *Normalizer) End() {
+func (n *normalizer) end() {
 	if r := &n.t.reply; r.open && (n.id < 0 || r.finish != "" || r.ended) {
 		n.replyEnded(nil)
 	}
 	if n.t.failed != nil {
 		n.t.failTurn(n.t.failed)
 	}
-	n.l.SessionEnd(&event.Error{Code: event.ErrorCrash, Message: "the transcript ends within a turn"},
-		event.SessionEnd{Reason: "end of transcript"})
 }
 
 // members are those by which a chunk or a body is recognized.
 type members struct {
 	Choices jsontext.Value `json:"choices"`
 	Error   jsontext.Value `json:"error"`
-	Object  str            `json:"object"`
+	Object  lenient.Str    `json:"object"`
 	Data    jsontext.Value `json:"data"`
 }
 
@@ -194,11 +187,11 @@ type members struct {
 func isBare(b []byte) bool {
 	var m struct {
 		members
-		ID     str            `json:"id"`
+		ID     lenient.Str    `json:"id"`
 		Status jsontext.Value `json:"status"`
 		RPC    jsontext.Value `json:"jsonrpc"`
 	}
-	if json.Unmarshal(b, &m, lenient) != nil || m.RPC != nil || m.Status != nil {
+	if json.Unmarshal(b, &m, lenient.Options) != nil || m.RPC != nil || m.Status != nil {
 		return false
 	}
 	return m.Choices != nil || strings.HasPrefix(string(m.Object), "chat.completion") || m.Object == "error" ||
@@ -208,7 +201,7 @@ func isBare(b []byte) bool {
 // isList reports whether a body is the list of models, which answers a ping.
 func isList(body jsontext.Value) bool {
 	var m members
-	_ = json.Unmarshal(body, &m, lenient) // a body of another form is no list
+	_ = json.Unmarshal(body, &m, lenient.Options) // a body of another form is no list
 	return m.Object == "list" || m.Choices == nil && m.Data.Kind() == '['
 }
 
@@ -223,7 +216,7 @@ func (Adapter) Recognizes(b []byte) bool {
 		Data members        `json:"data"`
 		RPC  jsontext.Value `json:"jsonrpc"`
 	}
-	if json.Unmarshal(b, &l, lenient) != nil || l.RPC != nil {
+	if json.Unmarshal(b, &l, lenient.Options) != nil || l.RPC != nil {
 		return false
 	}
 	if l.Choices.Kind() == '[' && strings.HasPrefix(string(l.Object), "chat.completion") {
