@@ -90,9 +90,9 @@ func (p *Play) takeLine(l *launch, b []byte) {
 		if !p.claim(l, w, &s) && !p.isCutOff(l, &s) {
 			p.refuseUnrecorded(l, &s)
 		}
-	case s.isHandshake() && p.s.rt.Process.HandshakeReads:
+	case s.isHandshake() && s.Step.Rereads:
 		p.answerRead(l, w, &s)
-	case !l.ready && p.s.rt.Process.NeedsHandshake && s.id != nil && s.Kind != KindAnswer:
+	case !l.ready && s.Step.AfterHandshake:
 		p.violationf("process %d: %s before initialize", l.n, describe(&s))
 		p.refuse(l, &s, wire.NotInitialized)
 	case s.Kind == KindNote:

@@ -111,7 +111,7 @@ func (g *grouping) bySession(events []conformance.Event, canonical []string) map
 	type turn struct{ session, n int } // each transcript counts its turns
 	turns := map[turn]string{}         // what the rules need to know of each
 	rt := runindex.Runtime(r)
-	signals := len(rt.Process.StopSignals) > 0
+	signals := rt.StopsBySignal()
 	cut := cutOff{calls: map[string]string{}, interrupted: map[string]int{}, ends: map[int]bool{}}
 	turnOf := func(e conformance.Event) turn {
 		if e.Line == 0 {
@@ -140,7 +140,7 @@ func (g *grouping) bySession(events []conformance.Event, canonical []string) map
 		}
 	}
 	for i, e := range events {
-		if e.Line == 0 || rt.Process.ReadyAtStart && e.Type() == event.TypeSessionReady {
+		if e.Line == 0 || rt.ClientRunsTurns && e.Type() == event.TypeSessionReady {
 			continue // no process has written anything yet
 		}
 		x := &comparedEvent{Event: e, canonical: canonical[i], text: canonical[i] + turns[turnOf(e)], members: g.decoded[canonical[i]]}

@@ -14,7 +14,7 @@ func closedAfter(r *conformance.Run, at time.Duration) time.Duration {
 	for _, a := range r.Steps {
 		v := a.Step.Verb
 		ends := v == fixtures.VerbClose || v == fixtures.VerbArchive || v == fixtures.VerbOpen && a.At > at ||
-			v == fixtures.VerbStop && len(runindex.Runtime(r).Process.StopSignals) > 0 // a signal ends any process
+			v == fixtures.VerbStop && runindex.Runtime(r).StopsBySignal() // a signal ends any process
 		if a.At >= at && ends {
 			return a.At
 		}
