@@ -8,6 +8,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // NoAgent reports whether a name of the witness is of no agent: it is AsideThread,
@@ -84,7 +85,7 @@ func ExpectedSegments(r *conformance.Run) []Segment {
 			}
 			out = append(out, Segment{
 				Text: text, Prefix: allowsPrefix(q, j) && !givenBack(reqs, i) && !reachedWire(r, s.Text), Req: q.Req,
-				Parted: text != s.Text || Runtime(r).EmptyPieceBeginsBlock && hasEmptyDelta(r, s.Text),
+				Parted: text != s.Text || hasEmptyDelta(r, s.Text) && RecordedShows(r, func(l *wire.Line) bool { return l.Piece.MayBegin }),
 			})
 		}
 	}

@@ -28,7 +28,7 @@ func SameCall(r *conformance.Run, id, call string) bool {
 	if id == call {
 		return true
 	}
-	if Runtime(r).OwnCallIDs {
+	if Runtime(r).OwnCallIDs() {
 		return conformance.Derive(r, matchCalls)[id] == call
 	}
 	prefix, ok := strings.CutSuffix(id, call)
