@@ -312,6 +312,7 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 		return
 	}
 	l.answered[id], w.Asked, w.Tool = true, request.Method, request.Asked.Tool
+	w.Calls, w.Hook = request.Asked.Calls, request.Asked.Hook != ""
 	misfit := p.misfit(w.Asked, w.Bytes)
 	for i := range p.s.lines {
 		rec := &p.s.lines[i]

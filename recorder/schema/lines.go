@@ -3,23 +3,23 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
-// Lines are the names of the lines of a wire without methods. A line is named by
-// its tags type and subtype, a control request by its inner subtype, and an event
-// of the stream by its inner type.
+// Lines are the names of the lines of a wire without methods.
 type Lines struct {
 	Names       []string // message system/init, request set_model …
 	ClientTypes []string // types that only a client sends
 }
 
-// fromRuntime are the control requests that the runtime sends. The client sends
-// the others. The published types of Claude Code do not tell them apart.
-var fromRuntime = []string{"can_use_tool", "elicitation", "hook_callback", "mcp_message", "request_user_dialog"}
-
-// Lines returns the names of lines. A wire with methods has none.
-func (s *Schema) Lines() Lines {
+// Lines returns the names of lines by their tags; nil are those of a wire with methods, whose
+// lines it does not name.
+func (s *Schema) Lines(tags *wire.Tags) Lines {
 	var out Lines
+	if tags == nil {
+		return out
+	}
 	for _, r := range s.Roots {
 		if r.Kind != Message {
 			continue
@@ -27,11 +27,11 @@ func (s *Schema) Lines() Lines {
 		for _, alt := range s.alternatives(r.Type) {
 			switch r.Name {
 			case "stdout":
-				out.Names = append(out.Names, s.lineNames(alt)...)
+				out.Names = append(out.Names, s.lineNames(tags, alt)...)
 			case "control":
 				for _, sub := range s.tags(alt, "subtype") {
-					if slices.Contains(fromRuntime, sub) {
-						out.Names = append(out.Names, Message+" control_request/"+sub)
+					if slices.Contains(tags.Asked, sub) {
+						out.Names = append(out.Names, Message+" "+tags.Request+"/"+sub)
 						continue
 					}
 					out.Names = append(out.Names, Request+" "+sub)
@@ -46,19 +46,18 @@ func (s *Schema) Lines() Lines {
 }
 
 // lineNames returns the names of the lines of a type.
-func (s *Schema) lineNames(typ string) []string {
+func (s *Schema) lineNames(tags *wire.Tags, typ string) []string {
 	var out []string
 	for _, tag := range s.tags(typ, "type") {
-		var inside []string
-		switch tag {
-		case "control_request":
-			continue // named by its inner subtype
-		case "stream_event":
-			for _, alt := range s.alternatives(s.fieldType(typ, "event")) {
-				inside = append(inside, s.tags(alt, "type")...)
+		if tag == tags.Request {
+			continue // named by what is requested
+		}
+		inside := s.tags(typ, "subtype")
+		if path, ok := tags.Inner[tag]; ok {
+			inside = nil
+			for _, alt := range s.alternatives(s.fieldType(typ, path[0])) {
+				inside = append(inside, s.tags(alt, path[1])...)
 			}
-		default:
-			inside = s.tags(typ, "subtype")
 		}
 		if len(inside) == 0 {
 			out = append(out, Message+" "+tag)

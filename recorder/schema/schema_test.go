@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/recorder/schema"
 )
 
@@ -52,7 +53,7 @@ func TestUniverse(t *testing.T) {
 	g.Expect(u.Fields).To(ContainElements("Part.text.text", "TurnCompleted.turn.status", "Result.usage"))
 	g.Expect(u.Values).To(ConsistOf(`Line.system.subtype="init"`, `Line.system.subtype="status"`, `Line.system.type="system"`,
 		`Result.type="result"`, `Part.text.type="text"`, `Part.tool.type="tool"`, `State="done"`, `State="open"`))
-	g.Expect(s.Lines().Names).To(Equal([]string{"message result", "message system/init", "message system/status"}))
+	g.Expect(s.Lines(&wire.Tags{}).Names).To(Equal([]string{"message result", "message system/init", "message system/status"}))
 }
 
 func TestParseRejects(t *testing.T) {

@@ -2,6 +2,7 @@ package runindex
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -104,11 +105,12 @@ func hasEmptyDelta(r *conformance.Run, text string) bool {
 	return false
 }
 
+// planTags are the tags by which a model marks a plan in its text.
+var planTags = regexp.MustCompile(`<[a-z_]+>\n|</[a-z_]+>\n?`)
+
 // withoutPlanTags removes the tags around a plan: a runtime in plan mode reports
 // the plan separately from the message.
-func withoutPlanTags(text string) string {
-	return strings.NewReplacer("<proposed_plan>\n", "", "</proposed_plan>\n", "", "</proposed_plan>", "").Replace(text)
-}
+func withoutPlanTags(text string) string { return planTags.ReplaceAllString(text, "") }
 
 // CutShort reports whether a reply ended within one of its parts.
 func CutShort(q fixtures.Request, part int) bool {
