@@ -39,7 +39,7 @@ func (p *performer) shrink(ctx context.Context, plan Plan, failed *outcome, f fa
 	for again := true; again && s.left > 0; {
 		again = false
 		for _, smaller := range plan.reductions() {
-			ok, err := s.try(ctx, smaller.Compose(p.runtime.Name))
+			ok, err := s.try(ctx, smaller.Compose(p.ground))
 			if err != nil {
 				return s.best, err
 			}
