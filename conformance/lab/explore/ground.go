@@ -1,8 +1,10 @@
 package explore
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -21,6 +23,7 @@ type Ground struct {
 	asksTogether    bool // about all calls of a reply before one of them is answered
 	beginsTaskTurns bool // a turn begins when background work ends
 	continuesCut    bool // after a cut stream it keeps whole blocks and asks for the rest
+	hasPhases       bool // its text has phases and a final form, its reasoning a raw one
 	hostsSearch     bool // a search is within the reply of the model, and no call
 	stopsIdle       bool // a stop is possible while no turn runs
 	stopsTwice      bool // a second stop is possible while the first is under way
@@ -109,9 +112,28 @@ func (g *Ground) learn(votes ballots, s *fixtures.Scenario, c *fixtures.Case) {
 	for _, q := range c.Witness {
 		g.beginsTaskTurns = g.beginsTaskTurns || slices.Contains(q.New, "task")
 	}
-	for _, r := range s.Model[""] {
+	replies := s.Model[""]
+	for i, r := range replies {
 		g.learnReply(votes, s, c, r)
+		if i+1 < len(replies) && replies[i+1].Retry && cutAfterBlock(r) {
+			votes["repeats a cut reply"]++
+		}
 	}
+}
+
+// cutAfterBlock reports whether a reply breaks off after a whole block, and calls no tool.
+func cutAfterBlock(r fixtures.Reply) bool {
+	blocks, cut := 0, false
+	for _, p := range r.Parts {
+		switch {
+		case p.Tool != nil:
+			return false
+		case p.Think != nil, p.Text != nil:
+			blocks++
+		}
+		cut = cut || p.Cut
+	}
+	return cut && blocks > 1
 }
 
 // runs reports whether a call of the main agent runs a command.
@@ -122,14 +144,8 @@ func runs(s *fixtures.Scenario, call string) bool {
 }
 
 func (g *Ground) learnReply(votes ballots, s *fixtures.Scenario, c *fixtures.Case, r fixtures.Reply) {
-	blocks := 0
 	for _, p := range r.Parts {
-		if p.Think != nil || p.Text != nil || p.Tool != nil {
-			blocks++
-		}
-		if p.Cut && blocks > 1 {
-			votes["repeats a cut reply"]++
-		}
+		g.hasPhases = g.hasPhases || p.Form.Phase != "" && shows(c, p.Form.Phase)
 		t := p.Tool
 		if t == nil {
 			continue
@@ -149,6 +165,12 @@ func (g *Ground) learnReply(votes ballots, s *fixtures.Scenario, c *fixtures.Cas
 			votes.vote("asks", asked(c, t.ID))
 		}
 	}
+}
+
+// shows reports whether a line of the runtime holds a value.
+func shows(c *fixtures.Case, value string) bool {
+	quoted := []byte(strconv.Quote(value))
+	return slices.ContainsFunc(c.Wire, func(w fixtures.WireLine) bool { return w.Dir == fixtures.Out && bytes.Contains(w.Bytes, quoted) })
 }
 
 // asked reports whether the runtime asked about a call.

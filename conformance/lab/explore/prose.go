@@ -65,7 +65,8 @@ func (c *composer) block() any {
 	switch {
 	case c.chance(8):
 		p["whole"] = true
-	case kind == "text" && c.runtime.has("final-text") && c.chance(10):
+	case !c.runtime.hasPhases:
+	case kind == "text" && c.chance(10):
 		p["phase"] = pick(c, []string{"commentary", "final_answer"})
 	case kind == "text" && c.runtime.has("final-text") && c.chance(4):
 		p["final"] = strings.Join(p[kind].([]string), "") + " Indeed."
