@@ -355,7 +355,8 @@ type Error struct {
 
 // Done ends a turn. Reason is the runtime's name for the end of the turn: terminal_reason
 // of Claude Code's result, not stop_reason, and the status of Codex's turn. It may be
-// missing, above all if the turn was completed.
+// missing, above all if the turn was completed. It is "closed" if the client closed the
+// session in the turn, and the runtime named no end.
 type Done struct {
 	Stopped  bool   `json:"stopped,omitzero"`
 	Reason   string `json:"reason,omitempty"`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 func factsCmd() *cobra.Command {
 	var dir string
 	var cases []string
-	var sweep, asJSON, all bool
+	var sweep, written, asJSON, all bool
 	var every int
 	cmd := &cobra.Command{
 		Use:   "facts [FACT…]",
@@ -30,17 +31,26 @@ out, has a value that it has elsewhere, or the one before, is given twice, or to
 neighbour. Each line counts the pairs of a case and a change, and those in which a check
 fails; the weakest facts come first. Checks of the golden tier do not count.
 
+With --sweep --written it changes what the adapter gives to the runtime instead: each
+member of each line, each argument and each variable that it adds. The stand-in answers
+the changed line, and a check must fail. A member that the runtime ignores is no fact;
+which those are is not known here.
+
 The newest version of each runtime is played; all cases take minutes.`,
 		Example: `  turnspec facts tool_result.exit_code
   turnspec facts --sweep --case 'codex/*/tool'
   turnspec facts --sweep --every 10
-  turnspec facts --sweep done.reason --json`,
+  turnspec facts --sweep done.reason --json
+  turnspec facts --sweep --written --case 'codex/*/stop'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rows, table := listFacts()
 			for _, name := range args {
 				if !slices.ContainsFunc(rows, func(f facts.Fact) bool { return f.Name == name }) {
 					return fmt.Errorf("no fact %q: turnspec facts lists them", name)
 				}
+			}
+			if written && (!sweep || len(args) > 0) {
+				return errors.New("--written goes with --sweep, and takes no facts: turnspec facts --sweep --written")
 			}
 			if !sweep {
 				if len(args) > 0 {
@@ -60,7 +70,7 @@ The newest version of each runtime is played; all cases take minutes.`,
 			if err != nil {
 				return err
 			}
-			swept, err := runSweep(cmd, corpus, ids, args)
+			swept, err := runSweep(cmd, corpus, ids, args, written)
 			if err != nil {
 				return err
 			}
@@ -73,6 +83,7 @@ The newest version of each runtime is played; all cases take minutes.`,
 	fl := cmd.Flags()
 	corpusFlag(cmd, &dir)
 	fl.BoolVar(&sweep, "sweep", false, "change each fact in each case, and count the changes that a check sees")
+	fl.BoolVar(&written, "written", false, "with --sweep: change what the adapter writes to the runtime")
 	fl.StringArrayVar(&cases, "case", nil, "only cases with this id or part of it, such as 'codex/*/tool'; may be repeated")
 	fl.IntVar(&every, "every", 1, "play only each n-th case")
 	fl.BoolVar(&all, "all", false, "print facts of which no change is missed, too")
@@ -108,7 +119,7 @@ func sweepCases(c fixtures.Corpus, globs []string, every int) ([]string, error) 
 	return out, nil
 }
 
-func runSweep(cmd *cobra.Command, corpus fixtures.Corpus, ids, names []string) ([]facts.Strength, error) {
+func runSweep(cmd *cobra.Command, corpus fixtures.Corpus, ids, names []string, written bool) ([]facts.Strength, error) {
 	beat := newHeartbeat(cmd.ErrOrStderr(), heartbeatTime, "playing the cases")
 	defer beat.stop()
 	step, wipe := progress(cmd.ErrOrStderr())
@@ -119,6 +130,10 @@ func runSweep(cmd *cobra.Command, corpus fixtures.Corpus, ids, names []string) (
 	subjects := map[string]conformance.Subject{}
 	for _, s := range builtin() {
 		subjects[s.Runtime()] = s
+	}
+	if written {
+		s := facts.Written{Checks: checks.All(), Cases: ids, Corpus: corpus, Subjects: subjects, Workers: 2, Progress: step}
+		return s.Run(cmd.Context())
 	}
 	s := facts.Sweep{
 		Checks: checks.All(), Cases: ids, Facts: names, Workers: 2,

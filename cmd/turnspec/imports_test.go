@@ -214,7 +214,7 @@ func TestTheRulesForbid(t *testing.T) {
 		{"conformance", "recorder", true},
 		{"conformance/checks", "recorder/internal/drive", true},
 		{"conformance/lab/live", "recorder/internal/drive", false},
-		{"conformance/lab/drift", "recorder/schema", false},
+		{"conformance/lab/drift", "fixtures/schema", false},
 		{"conformance/report", "adapters/event", false},
 		{"conformance/report", "adapters/backend/replay", true},
 		{"conformance/checks/policy", "adapters/backend/policy", true},

@@ -3,6 +3,7 @@ package standin
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -85,6 +86,7 @@ func (p *Play) takeLine(l *launch, b []byte) {
 	switch {
 	case p.ignoresInput(l):
 	case p.claimVerbatim(l, w, &s):
+	case p.refuseMisfit(l, &s):
 	case s.isHandshake() && !l.ready:
 		l.hello, l.ready = *s.Step, true
 		if !p.claim(l, w, &s) && !p.isCutOff(l, &s) {
@@ -115,6 +117,7 @@ func (p *Play) takeLine(l *launch, b []byte) {
 	case p.isCutOff(l, &s):
 		l.pastCut = true
 	default:
+		p.noteContradiction(l, &s)
 		p.noteReplacement(l, &s)
 		p.refuseUnrecorded(l, &s)
 	}
@@ -132,6 +135,73 @@ func (p *Play) refuseSetting(l *launch, s *step) bool {
 		p.refuse(l, s, why)
 	}
 	return why != ""
+}
+
+// refuseMisfit refuses a request that does not have the form that the version demands.
+func (p *Play) refuseMisfit(l *launch, s *step) bool {
+	if s.Kind == KindAnswer || s.Method == "" {
+		return false
+	}
+	why := p.o.ReadReplies.Misfit(s.Method, s.id != nil, s.Params)
+	if why == "" {
+		return false
+	}
+	for i := p.pos; i < len(p.s.lines); i++ {
+		rec := &p.s.lines[i]
+		if rec.w.Process == l.n && rec.claimed == nil && rec.w.Dir == fixtures.In && rec.step.Method == s.Method && p.o.ReadReplies.Misfit(s.Method, true, rec.step.Params) != "" {
+			return false // the recording's client wrote it too, and holds the runtime's refusal
+		}
+	}
+	p.violationf("process %d: %s: %s", l.n, describe(s), why)
+	p.refuse(l, s, "Invalid request: "+why)
+	return true
+}
+
+// noteContradiction reports a step that is none of the user's: it has the kind of one that the
+// recording's client did, but other words, or the id of another session, turn or task. A client
+// that does something else instead, such as to send where the recording steers, may do so.
+func (p *Play) noteContradiction(l *launch, s *step) {
+	if p.o.Fault != nil || !s.namesWhat() || s.Step.Results != nil { // a request with results repeats the message
+		return
+	}
+	why := ""
+	for i := range p.s.lines {
+		rec := &p.s.lines[i]
+		if rec.w.Process != l.n || rec.w.Dir != fixtures.In || rec.step.Kind != s.Kind || rec.step.Method != s.Method || rec.step.free || rec.invalid {
+			continue
+		}
+		if rec.claimed != nil {
+			if s.Kind == KindSend && s.Step.Text != "" && s.Step.Text == rec.step.Step.Text {
+				why = cmp.Or(why, "the client sent this message once")
+			}
+			continue
+		}
+		differs := p.contradiction(rec, s)
+		if differs == "" {
+			return
+		}
+		why = differs
+	}
+	if why != "" {
+		p.violationf("process %d: %s: %s", l.n, describe(s), why)
+	}
+}
+
+// contradiction returns how a step differs from a recorded one of its kind in what the client
+// did; "" if it may be the same.
+func (p *Play) contradiction(rec *line, s *step) string {
+	r := &rec.step
+	switch {
+	case r.Step.Text != "" && !strings.Contains(s.Step.Text, r.Step.Text):
+		return fmt.Sprintf("the client's words are %q", r.Step.Text)
+	case r.Session != "" && p.playedID(r.Session) != s.Session:
+		return fmt.Sprintf("the session is %q", p.playedID(r.Session))
+	case r.Turn != "" && p.playedID(r.Turn) != s.Turn:
+		return fmt.Sprintf("the turn is %q", p.playedID(r.Turn))
+	case r.Step.Target != "" && p.playedID(r.Step.Target) != s.Step.Target:
+		return fmt.Sprintf("it is about %q", p.playedID(r.Step.Target))
+	}
+	return ""
 }
 
 // refuseUnrecorded reports a step that the case does not hold, and refuses it.

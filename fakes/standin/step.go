@@ -69,6 +69,15 @@ func processStep(kind Kind, signal string) step {
 	return step{Line: &wire.Line{Kind: kind, Method: signal, Step: &wire.Step{}}}
 }
 
+// namesWhat reports whether the step names words of the user, or what it is about.
+func (s *step) namesWhat() bool {
+	switch s.Kind {
+	case KindSend, KindSteer, KindStop, KindTask, KindSession:
+		return true
+	}
+	return false
+}
+
 // halts reports whether output stops at the step.
 func (s *step) halts() bool {
 	return !s.free && s.Kind != KindRead && s.Kind != KindNote

@@ -15,13 +15,13 @@ import (
 
 // Message is a line of the wire with its name.
 type Message struct {
-	Line  int // index into the case's wire
-	In    bool
-	Kind  string // turn/started, item/started(plan), answer to thread/start, system/init …
-	Item  string // the id of the item or tool call that it is about
+	Line int // index into the case's wire
+	In   bool
+	Kind string // turn/started, item/started(plan), answer to thread/start, system/init …
+	Item string // the id of the item or tool call that it is about
 	// Request is what the reply to it is named after, if it is a request.
 	Request string
-	Value jsontext.Value
+	Value   jsontext.Value
 }
 
 // Messages returns the lines of a case that are JSON objects and have a name.

@@ -15,10 +15,10 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/schema"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/census"
-	"github.com/turnspec/turnspec/recorder/schema"
 )
 
 // Report is the coverage of one version.

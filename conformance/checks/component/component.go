@@ -24,6 +24,7 @@ func Broken() []broken.Adapter {
 		cutsAnObject,
 		replacesWhereItMerges,
 		showsTheParentsOnly,
+		mergesAlways,
 		keepsWhatIsNull,
 	}
 }

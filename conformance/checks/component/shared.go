@@ -66,14 +66,17 @@ type Board struct {
 	Tried int      // number of calls that show a component
 	Took  int      // number of calls that remove one
 	Asks  []string
+
+	merged map[string]bool // ids of components that an update merged into
 }
 
 func newBoard() *Board {
-	return &Board{Now: map[string]string{}, props: map[string]jsontext.Value{}}
+	return &Board{Now: map[string]string{}, props: map[string]jsontext.Value{}, merged: map[string]bool{}}
 }
 
 func (b *Board) show(id, name, surface string, props jsontext.Value, merge bool) {
 	if merge {
+		b.merged[id] = true
 		props = MergeProps(b.props[id], props)
 	}
 	if _, there := b.Now[id]; !there {

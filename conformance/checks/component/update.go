@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 )
 
 // Update is the check component.update.
@@ -27,6 +29,11 @@ func judgeShown(t *conformance.Trial, f *conformance.Finding) {
 	}
 	want, got := k.Asked(t.Run), k.emitted(t.Run)
 	f.Asserted(want.Tried)
+	for e, d := range runindex.EventsOf[event.ComponentUpdate](t.Run) {
+		if d.Merge && !want.merged[d.ComponentID] {
+			f.At(e, "the update of %s is a merge, but the model asked for none", d.ComponentID)
+		}
+	}
 	shows := func(steps []string) string {
 		return strings.Join(slices.DeleteFunc(slices.Clone(steps), gone), "\n") + "\n"
 	}

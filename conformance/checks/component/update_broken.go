@@ -27,3 +27,15 @@ var showsTheParentsOnly = broken.Adapter{
 		}
 	}),
 }
+
+var mergesAlways = broken.Adapter{
+	Name: "merges-always", Sentence: "marks each update of a component as a merge",
+	Proves: "component.update",
+	Mutation: editing(func(d event.Data) event.Data {
+		if u, ok := d.(event.ComponentUpdate); ok {
+			u.Merge = true
+			return u
+		}
+		return d
+	}),
+}

@@ -21,6 +21,7 @@ func Broken() []broken.Adapter {
 		changesInSilence,
 		changesTwice,
 		keepsTheFirstModel,
+		keepsTheMode,
 		changesToDefault,
 		takesARefusalForAChange,
 	}

@@ -7,15 +7,16 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Stated is the check mode.stated.
 var Stated = &conformance.Check{
 	ID: "mode.stated", Source: "the event contract (adapters/event): model_changed, mode_changed", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
-	Judges:   []string{"model_changed.value"},
+	Judges:   []string{"model_changed.value", "mode_changed", "mode_changed.value"},
 	Needs:    []string{"model_changed", "mode_changed"},
 	Mend:     "Compare a value with the one in force before it is reported, and emit nothing if they are equal.",
-	Sentence: "model_changed and mode_changed report a change: a value other than the one in force, which the client has set or the runtime has stated. At the end of a turn the model in force is the one that the runtime stated last.",
+	Sentence: "model_changed and mode_changed report a change: a value other than the one in force, which the client has set or the runtime has stated. At the end of a turn the model and the mode in force are those that the runtime stated last.",
 	Judge:    judgeStated,
 }
 
@@ -41,8 +42,13 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 		if e.SubagentID != "" {
 			continue
 		}
+		if e.Terminal() || e.Type() == event.TypeSessionEnd {
+			if stated := statedBefore(t.Run, e, statedMode); stated != "" && stated != mode && t.Supports("mode_changed") {
+				f.At(e, "the runtime states the mode %q, but the events leave %q in force", stated, mode)
+			}
+		}
 		if e.Terminal() {
-			if stated := statedModel(t.Run, e); stated != "" && stated != model && !slices.Contains(askedModels(t.Run, e), model) {
+			if stated := statedBefore(t.Run, e, statedModel); stated != "" && stated != model && !slices.Contains(askedModels(t.Run, e), model) {
 				f.At(e, "the runtime states the model %q, but the events leave %q in force", stated, model)
 			}
 		}
@@ -59,17 +65,20 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-// statedModel returns the model that the runtime stated last before an event, for the
+// statedBefore returns the value that the runtime stated last before an event, for the
 // session itself: sub-agents may have another one.
-func statedModel(r *conformance.Run, e conformance.Event) string {
+func statedBefore(r *conformance.Run, e conformance.Event, of func(wire.Statement) string) string {
 	statements, lines := runindex.StatementsOf(r), runindex.Of(r).Lines()
 	for i := min(e.Line, len(statements)) - 1; i >= 0; i-- {
-		if statements[i].Model != "" && lines[i].Main && lines[i].Agent == "" {
-			return statements[i].Model
+		if stated := of(statements[i]); stated != "" && lines[i].Main && lines[i].Agent == "" {
+			return stated
 		}
 	}
 	return ""
 }
+
+func statedModel(s wire.Statement) string { return s.Model }
+func statedMode(s wire.Statement) string  { return s.Mode }
 
 // askedModels returns the models that the client has asked for before an event, in its own
 // words, such as an alias.

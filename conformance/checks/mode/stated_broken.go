@@ -25,3 +25,18 @@ var keepsTheFirstModel = broken.Adapter{
 		}
 	}),
 }
+
+var keepsTheMode = broken.Adapter{
+	Name: "keeps-the-mode", Sentence: "does not report a mode that the runtime enters in a turn",
+	Proves:  "mode.stated",
+	Runtime: "claude", Why: "Codex changes no mode by itself",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		open := false
+		return func(e event.Event, out func(event.Event)) {
+			open = (open || e.Type() == event.TypeTurnStart) && !e.Terminal()
+			if !open || e.Type() != event.TypeModeChanged {
+				out(e)
+			}
+		}
+	}},
+}

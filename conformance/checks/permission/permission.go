@@ -39,6 +39,7 @@ func Broken() []broken.Adapter {
 		allowsStaleRequests,
 		callsLateRequestsRefused,
 		blamesARule,
+		answersAllWithAllow,
 		answersWhatItKnows,
 		refusesInSilence,
 		deniesWithoutAWord,

@@ -2,6 +2,7 @@ package permission
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -15,12 +16,12 @@ var Resolved = &conformance.Check{
 	ID: "permission.resolved", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges: []string{
 		"interrupt", "interrupt.component_name", "interrupt.interrupt_id", "interrupt.surface", "interrupt_resolved", "interrupt_resolved.by",
-		"interrupt_resolved.interrupt_id", "permission_request", "permission_request.request_id", "permission_resolved", "permission_resolved.allowed",
+		"interrupt_resolved.interrupt_id", "interrupt_resolved.value", "permission_request", "permission_request.request_id", "permission_resolved", "permission_resolved.allowed",
 		"permission_resolved.by", "permission_resolved.decision", "permission_resolved.request_id", "permission_resolved.tool_name",
 	},
 	Needs:    []string{"permission_resolved"},
 	Mend:     "Emit permission_resolved when a question is answered, withdrawn or ended with its turn: once, with the decision and who made it. Give a denied call the status denied.",
-	Sentence: "Each permission_request and each interrupt is resolved once, with its tool, the decision and who made it. A denied call does not end with the status ok.",
+	Sentence: "Each permission_request and each interrupt is resolved once, with its tool, the decision or the value that the user gave, and who made it. A denied call does not end with the status ok.",
 	Judge:    judgeResolved,
 }
 
@@ -67,7 +68,11 @@ func judgeResolved(t *conformance.Trial, f *conformance.Finding) {
 				delete(open, d.InterruptID)
 				continue
 			}
-			resolved(e, d.InterruptID, d.By)
+			act, answered := resolved(e, d.InterruptID, d.By)
+			stated := len(d.Value) > 0 || t.Supports("interrupt_resolved.value")
+			if want := valueOf(act); answered && want != "" && stated && runindex.Canonical(d.Value) != want {
+				f.At(e, "interrupt %s: the user answered %s, but the value is %s", d.InterruptID, want, d.Value)
+			}
 		case event.PermissionResolved:
 			if act, ok := resolved(e, d.RequestID, d.By); ok && d.Decision != decisionOf(act) {
 				f.At(e, "question %s: the user answered %s, but the event holds %s", d.RequestID, act.What, d.Decision)
@@ -105,6 +110,18 @@ func judgeDeniedStatus(t *conformance.Trial, f *conformance.Finding) {
 			f.At(e, "the call %s was denied, but its status is %s", d.ToolUseID, d.Status)
 		}
 	}
+}
+
+// valueOf returns the value that an answer of the user gives to an interrupt; "" if any will
+// do, because the runtime gets no answer that it understands.
+func valueOf(a fixtures.Step) string {
+	switch a.What {
+	case fixtures.AnswerError, fixtures.AnswerWrong:
+		return ""
+	case fixtures.AnswerValue:
+		return runindex.Canonical(a.Value)
+	}
+	return strconv.Quote(string(decisionOf(a)))
 }
 
 // decisionOf returns the decision of an answer about a permission.

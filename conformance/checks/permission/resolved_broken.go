@@ -20,3 +20,15 @@ var blamesARule = broken.Adapter{
 		out(e)
 	}),
 }
+
+var answersAllWithAllow = broken.Adapter{
+	Name: "answers-all-with-allow", Sentence: "reports each value that the user gave as \"allow\"",
+	Proves: "permission.resolved",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.InterruptResolved); ok && d.By == event.ByUser {
+			d.Value = event.Raw(`"allow"`)
+			e.Data = d
+		}
+		out(e)
+	}),
+}

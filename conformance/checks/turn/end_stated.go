@@ -30,6 +30,12 @@ func judgeEndStated(t *conformance.Trial, f *conformance.Finding) {
 	for _, end := range runindex.TurnEnds(t.Run) {
 		f.Asserted(1)
 		d, done := end.Data.(event.Done)
+		if end.Closed {
+			if done && d.Reason != "closed" && (d.Reason != "" || t.Supports("done.reason")) {
+				f.At(end.Event, "the client closed the session in turn %d, and the runtime states no end of it, but done has the reason %q, not closed", end.Turn, d.Reason)
+			}
+			continue
+		}
 		switch end.End {
 		case wire.EndFailed:
 			if done && !d.Stopped { // a runtime may report a turn that the client stopped as failed

@@ -44,3 +44,15 @@ var timesNothing = broken.Adapter{
 		out(e)
 	}),
 }
+
+var namesNoClose = broken.Adapter{
+	Name: "names-no-close", Sentence: "gives a turn in which the client closed the session a reason of its own",
+	Proves: "turn.end-stated",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Done); ok && d.Reason == "closed" {
+			d.Reason = "aborted"
+			e.Data = d
+		}
+		out(e)
+	}),
+}

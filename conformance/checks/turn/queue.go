@@ -46,11 +46,15 @@ func judgeQueue(t *conformance.Trial, f *conformance.Finding) {
 		}
 	}
 	for i, a := range t.Steps {
-		if a.Step.Verb != fixtures.VerbSend || a.Err != nil || !taken[a.Step.ID] {
+		running := runindex.Of(t.Run).TurnAt(i)
+		if a.Step.Verb != fixtures.VerbSend || a.Err != nil || running == nil {
 			continue
 		}
-		running := runindex.Of(t.Run).TurnAt(i)
-		if running == nil {
+		if !taken[a.Step.ID] {
+			f.Asserted(1)
+			if !listed[a.Step.ID] {
+				f.Failf("message %s was sent during turn %d and no turn took it, but no queue event lists it", a.Step.ID, running.N)
+			}
 			continue
 		}
 		for _, m := range runindex.Of(t.Run).Messages() {

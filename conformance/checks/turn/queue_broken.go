@@ -14,3 +14,13 @@ var hidesTheQueue = broken.Adapter{
 		}
 	}),
 }
+
+var listsOnlyTheFirst = broken.Adapter{
+	Name: "lists-only-the-first", Sentence: "does not report that a second message waits",
+	Proves: "turn.queue",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Queue); !ok || len(d.MessageIDs) < 2 {
+			out(e)
+		}
+	}),
+}

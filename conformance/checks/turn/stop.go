@@ -1,10 +1,13 @@
 package turn
 
 import (
+	"slices"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/conformance/perform"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -16,7 +19,7 @@ var Stop = &conformance.Check{
 	Needs:    []string{"done.stopped"},
 	NeedsFor: runindex.StreamNeeds,
 	Mend:     "Write the runtime's interrupt and wait for its end of the turn, with a limit. Then close open tools as interrupted and emit done with stopped set.",
-	Sentence: "A stopped turn ends in done with stopped:true within the limit, the partial text stays, and open tools end as interrupted.",
+	Sentence: "Stop reaches the runtime. A stopped turn ends in done with stopped:true within the limit, the partial text stays, and open tools end as interrupted.",
 	Judge:    judgeStop,
 }
 
@@ -50,6 +53,9 @@ func judgeStop(t *conformance.Trial, f *conformance.Finding) {
 		f.Asserted(1)
 		if a.Err != nil {
 			f.Failf("stop failed: %v", a.Err)
+		}
+		if a.Err == nil && !reachesRuntime(t) {
+			f.Failf("the subject wrote no interrupt to the runtime when the turn was stopped")
 		}
 		end, ended := turn.End()
 		open := map[string]bool{}
@@ -86,4 +92,21 @@ func judgeStop(t *conformance.Trial, f *conformance.Finding) {
 			f.Diff("the partial text did not stay", want+"\n", got+"\n")
 		}
 	}
+}
+
+// reachesRuntime reports whether the subject wrote an interrupt, or sent the signal that is one,
+// if the recording's client did. With a fault, or live, what the runtime got is not known.
+func reachesRuntime(t *conformance.Trial) bool {
+	if t.Tier == conformance.TierLive || t.Fault != nil || t.Case == nil {
+		return true
+	}
+	rt := runindex.Runtime(t.Run)
+	for _, a := range t.ClientActions {
+		if a.Kind == standin.KindStop || a.Kind == standin.KindSignal && rt.IsStop(a.Method) {
+			return true
+		}
+	}
+	return !slices.ContainsFunc(t.Case.Wire, func(w fixtures.WireLine) bool {
+		return w.Dir == fixtures.In && rt.ReadInput(w.Bytes).Kind == standin.KindStop || w.Dir == fixtures.Signal
+	})
 }

@@ -1,6 +1,8 @@
 package turn
 
 import (
+	"bytes"
+	"io"
 	"time"
 
 	"github.com/turnspec/turnspec/adapters/event"
@@ -31,4 +33,16 @@ var stopsSlowly = broken.Adapter{
 		}
 		out(e)
 	}),
+}
+
+var killsInsteadOfStopping = broken.Adapter{
+	Name: "kills-instead-of-stopping", Sentence: "writes no interrupt, and waits until it may kill the runtime",
+	Proves: "turn.stop",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		if bytes.Contains(line, []byte("interrupt")) {
+			return nil
+		}
+		_, err := w.Write(line)
+		return err
+	}},
 }

@@ -97,7 +97,7 @@ func judgeAttachments(t *conformance.Trial, f *conformance.Finding, m *runindex.
 			f.At(m.Event, "file %d of message %s is of type %s, but its user_message has the kind %q", i+1, step.ID, mime, a.Kind)
 		case strings.HasPrefix(a.URL, "data:") && !strings.HasSuffix(a.URL, ";base64,"+data):
 			f.At(m.Event, "file %d of message %s is %s, but the URL in its user_message holds other bytes", i+1, step.ID, name)
-		case a.Path != "" && path.Base(filepath.ToSlash(a.Path)) != path.Base(name):
+		case a.Path != "" && !namesFile(t.Run, a.Path, name):
 			f.At(m.Event, "file %d of message %s is %s, but its user_message has the path %s", i+1, step.ID, name, a.Path)
 		case a.Name == "" && t.Supports("user_message.attachments.name"), a.MIME == "" && t.Supports("user_message.attachments.mime"):
 			f.At(m.Event, "the user_message of %s lacks the name or the type of file %d, %s (%s)", step.ID, i+1, name, mime)
@@ -105,4 +105,21 @@ func judgeAttachments(t *conformance.Trial, f *conformance.Finding, m *runindex.
 			f.At(m.Event, "the user_message of %s has neither a URL nor a path of file %d, %s", step.ID, i+1, name)
 		}
 	}
+}
+
+// namesFile reports whether a path is that of a file in the folder of a session. One of the two
+// may go through a link, as /var does on macOS.
+func namesFile(r *conformance.Run, file, name string) bool {
+	slashed := filepath.ToSlash(file)
+	if !path.IsAbs(slashed) && filepath.VolumeName(file) == "" {
+		return path.Clean(slashed) == name
+	}
+	known := false
+	for _, d := range runindex.EventsOf[event.SessionReady](r) {
+		want := path.Join(filepath.ToSlash(d.Cwd), name)
+		if known = known || d.Cwd != ""; d.Cwd != "" && (strings.HasSuffix(slashed, want) || strings.HasSuffix(want, slashed)) {
+			return true
+		}
+	}
+	return !known && strings.HasSuffix(slashed, "/"+name)
 }

@@ -1,6 +1,8 @@
 package turn
 
 import (
+	"slices"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
@@ -22,6 +24,23 @@ var losesTheAttachments = broken.Adapter{
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.UserMessage); ok {
 			d.Attachments = nil
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var showsAnotherFile = broken.Adapter{
+	Name: "shows-another-file", Sentence: "names the folder of another session in the path of an attachment",
+	Proves: "turn.user-messages",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.UserMessage); ok {
+			d.Attachments = slices.Clone(d.Attachments)
+			for i := range d.Attachments {
+				if d.Attachments[i].Path != "" {
+					d.Attachments[i].Path = "/elsewhere/" + d.Attachments[i].Name
+				}
+			}
 			e.Data = d
 		}
 		out(e)

@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"bytes"
 	"io"
+	"regexp"
 
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
@@ -11,6 +13,50 @@ var logsToTheRuntime = broken.Adapter{
 	Proves: "wire.valid-input",
 	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
 		_, err := w.Write(append([]byte("debug: writing\n"), line...))
+		return err
+	}},
+}
+
+var cutsTheMessage = broken.Adapter{
+	Name: "cuts-the-message", Sentence: "loses the first letter of each message of the user",
+	Proves: "wire.valid-input",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(firstLetter.ReplaceAll(line, []byte("$1")))
+		return err
+	}},
+}
+
+var firstLetter = regexp.MustCompile(`("text":")[A-Za-z]`)
+
+var interruptsAnotherTurn = broken.Adapter{
+	Name: "interrupts-another-turn", Sentence: "names a turn that does not run when it stops one",
+	Proves:  "wire.valid-input",
+	Runtime: "codex", Why: "an interrupt of Claude Code names no turn",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		if bytes.Contains(line, []byte(`"turn/interrupt"`)) {
+			line = bytes.ReplaceAll(line, []byte(`"turnId":"`), []byte(`"turnId":"0`))
+		}
+		_, err := w.Write(line)
+		return err
+	}},
+}
+
+var namesNoClient = broken.Adapter{
+	Name: "names-no-client", Sentence: "leaves the name of the client out of the handshake",
+	Proves:  "wire.valid-input",
+	Runtime: "codex", Why: "the handshake of Claude Code names no client",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.Replace(line, []byte(`"clientInfo"`), []byte(`"client_info"`), 1))
+		return err
+	}},
+}
+
+var misspellsATag = broken.Adapter{
+	Name: "misspells-a-tag", Sentence: "gives the text of a message a type that the runtime does not know",
+	Proves:  "wire.valid-input",
+	Runtime: "codex", Why: "Claude Code publishes no schema of its messages that it enforces",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.Replace(line, []byte(`"type":"text"`), []byte(`"type":"txt"`), 1))
 		return err
 	}},
 }

@@ -34,5 +34,9 @@ func Broken() []broken.Adapter {
 		knowsEveryField,
 		noticesWithoutTheMessage,
 		logsToTheRuntime,
+		cutsTheMessage,
+		interruptsAnotherTurn,
+		namesNoClient,
+		misspellsATag,
 	}
 }

@@ -3,6 +3,7 @@ package runindex
 import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
@@ -11,6 +12,7 @@ import (
 type TurnEnd struct {
 	conformance.Event
 	wire.Statement
+	Closed bool // the client closed the session, and the runtime stated no end
 }
 
 // TurnEnds pairs the terminal events of turns with the ends that the runtime states,
@@ -37,8 +39,17 @@ func TurnEnds(r *conformance.Run) []TurnEnd {
 		out[n].Statement = s
 		n++
 	}
-	if n < len(out) {
-		return nil
+	switch {
+	case n == len(out):
+		return out
+	case n == len(out)-1 && closedBefore(r, out[n].Event):
+		out[n].Closed = true
+		return out
 	}
-	return out
+	return nil
+}
+
+// closedBefore reports whether the last step before an event closes the session.
+func closedBefore(r *conformance.Run, e conformance.Event) bool {
+	return e.Steps > 0 && e.Steps <= len(r.Steps) && r.Steps[e.Steps-1].Step.Verb == fixtures.VerbClose
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/schema"
 	"github.com/turnspec/turnspec/recorder"
 	"github.com/turnspec/turnspec/recorder/runtimes"
-	"github.com/turnspec/turnspec/recorder/schema"
 )
 
 // Stored returns the side whose recordings the corpus holds. ok is false if there

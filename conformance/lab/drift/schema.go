@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/fixtures/schema"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
-	"github.com/turnspec/turnspec/recorder/schema"
 )
 
 // schemaChanges compares declared messages, types, members and values.

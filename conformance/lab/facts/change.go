@@ -20,7 +20,7 @@ const (
 	LeftOut   Change = "left out"             // the event, or the value of the field, is missing
 	Other     Change = "another value"        // the field has a value that it has elsewhere in the corpus
 	Previous  Change = "the previous value"   // the field has the value of the event before
-	Repeated  Change = "twice"                // the event is emitted twice
+	Repeated  Change = "twice"                // the event is emitted twice; not if its type may be
 	Misplaced Change = "given to a neighbour" // two events have each other's value, or the event is of another turn
 )
 
@@ -122,11 +122,17 @@ func visit(v reflect.Value, path []string, found func(reflect.Value)) {
 			case name != path[0]:
 			case len(path) > 1:
 				visit(field, path[1:], found)
-			case !field.IsZero() || field.Kind() == reflect.Bool:
+			case !unset(field) || field.Kind() == reflect.Bool:
 				found(field)
 			}
 		}
 	}
+}
+
+// unset reports whether a field states nothing: it is missing, or null.
+func unset(field reflect.Value) bool {
+	raw, ok := reflect.TypeAssert[event.Raw](field)
+	return field.IsZero() || ok && string(raw) == "null"
 }
 
 func same(a, b reflect.Value) bool { return reflect.DeepEqual(a.Interface(), b.Interface()) }
@@ -145,8 +151,14 @@ func Changed(r *conformance.Run, f Fact, how Change, values Values, seed uint64)
 	return r.WithEvents(events)
 }
 
+// repeatable are the types of which a second, equal event states nothing new.
+var repeatable = []event.Type{event.TypeQueue, event.TypeComponentRemove}
+
 // changeEvents changes whole events.
 func changeEvents(events []conformance.Event, f Fact, how Change) []conformance.Event {
+	if how == Repeated && slices.Contains(repeatable, f.inType) {
+		return nil
+	}
 	last := 0
 	for _, e := range events {
 		last = max(last, e.Turn)

@@ -90,3 +90,37 @@ func TestChangedFactsAreSeen(t *testing.T) {
 		t.Errorf("%d facts, want 2: %v", len(swept), swept)
 	}
 }
+
+// minWritten is the share of the changes of what is written to a runtime that checks must see.
+const minWritten = 0.45
+
+// TestWritten demands that checks see changes of what the reference writes to the runtimes, in
+// a sample of the newest cases; TURNSPEC_MATRIX=whole takes all.
+func TestWritten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it plays a case some fifty times")
+	}
+	all, err := fixtures.Embedded().CaseIDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest, every := fixtures.Newest(all), 80
+	if racesample.Whole() {
+		every = 1
+	}
+	s := facts.Written{Checks: checks.All(), Corpus: fixtures.Embedded(), Subjects: references(), Workers: 2}
+	for i := 0; i < len(newest); i += every {
+		s.Cases = append(s.Cases, newest[i])
+	}
+	swept, err := s.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried, caught := 0, 0
+	for _, x := range swept {
+		tried, caught = tried+x.Tried, caught+x.Caught
+	}
+	if share := float64(caught) / float64(max(tried, 1)); tried < 500 || share < minWritten {
+		t.Errorf("checks see %d of %d changes, %.1f %%, want %.0f %%; `turnspec facts --sweep --written` lists the weakest facts", caught, tried, 100*share, 100*minWritten)
+	}
+}

@@ -180,7 +180,7 @@ func (x *session) Answer(_ context.Context, id string, a adapters.Answer) error 
 		if a.Input != nil {
 			command["input"] = a.Input
 		}
-	case "plan_approval_response":
+	case answerPlan:
 		command["approved"] = a.Decision != event.DecisionDeny && approves(a.Value)
 		command["reason"] = a.Message
 	default:

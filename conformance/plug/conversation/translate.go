@@ -269,6 +269,9 @@ func (x *session) handlePermission(m permissionRequestMessage) {
 	x.Emit(event.PermissionRequest{RequestID: m.RequestID, ToolUseID: m.ToolID, ToolName: m.Tool, ToolInput: orEmpty(m.Params), Reason: m.Reason})
 }
 
+// answerPlan is the command that answers a question whether a plan is approved.
+const answerPlan = "plan_approval_response"
+
 func orEmpty(v event.Raw) event.Raw {
 	if len(v) == 0 {
 		return event.Raw("{}")
@@ -290,13 +293,20 @@ func (x *session) handleQuestion(m userQuestionRequestMessage) {
 
 func (x *session) handlePlan(m planApprovalRequestMessage) {
 	x.act("")
-	x.requests[m.RequestID] = request{answer: "plan_approval_response"}
+	x.requests[m.RequestID] = request{answer: answerPlan}
 	x.Emit(event.Interrupt{InterruptID: m.RequestID, ComponentName: "ExitPlanMode", Props: orEmpty(m.Props), Surface: "chat"})
 }
 
 func (x *session) handleResolved(m requestResolvedMessage) {
+	value := orEmpty(m.Value)
+	if x.requests[m.RequestID].answer == answerPlan && m.By == event.ByUser { // a runner may repeat its own form of the decision
+		value = event.Raw(`"deny"`)
+		if approves(m.Value) {
+			value = event.Raw(`"allow"`)
+		}
+	}
 	delete(x.requests, m.RequestID)
-	x.Emit(event.InterruptResolved{InterruptID: m.RequestID, Value: orEmpty(m.Value), By: m.By})
+	x.Emit(event.InterruptResolved{InterruptID: m.RequestID, Value: value, By: m.By})
 }
 
 func (x *session) handleTodos(m todoUpdateMessage) {

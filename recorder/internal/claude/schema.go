@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/turnspec/turnspec/fixtures/schema"
+	"github.com/turnspec/turnspec/recorder/internal/drive"
 	"github.com/turnspec/turnspec/recorder/runtimes"
-	"github.com/turnspec/turnspec/recorder/schema"
 )
 
 //go:embed dts.mjs
@@ -27,7 +28,7 @@ func readSchema(ctx context.Context, rt runtimes.Runtime, tmp string) (*schema.S
 		return nil, fmt.Errorf("the SDK of Claude Code %s is not known: 0.3.N belongs to 2.1.N", rt.Version)
 	}
 	env := []string{"HOME=" + tmp}
-	_, err := schema.Output(ctx, env, "npm", "install", "--prefix", tmp, "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--silent",
+	_, err := drive.Output(ctx, env, "npm", "install", "--prefix", tmp, "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--silent",
 		"@anthropic-ai/claude-agent-sdk@0.3."+n, "typescript@"+typescript)
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func readSchema(ctx context.Context, rt runtimes.Runtime, tmp string) (*schema.S
 	if err := os.WriteFile(script, dts, 0o600); err != nil {
 		return nil, err
 	}
-	out, err := schema.Output(ctx, env, "node", script, tmp)
+	out, err := drive.Output(ctx, env, "node", script, tmp)
 	if err != nil {
 		return nil, err
 	}

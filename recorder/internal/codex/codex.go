@@ -13,11 +13,11 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/schema"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	wirecodex "github.com/turnspec/turnspec/fixtures/wire/codex"
 	"github.com/turnspec/turnspec/recorder/internal/drive"
 	"github.com/turnspec/turnspec/recorder/runtimes"
-	"github.com/turnspec/turnspec/recorder/schema"
 )
 
 // Runtime is `codex app-server`.
@@ -349,14 +349,13 @@ func (c *client) requestSeen(method string, params any, then string) error {
 func readSchema(ctx context.Context, rt runtimes.Runtime, tmp string) (*schema.Schema, error) {
 	env := []string{"HOME=" + tmp, "CODEX_HOME=" + tmp}
 	generate := []string{"app-server", "generate-json-schema", "--out", tmp}
-	if _, err := schema.Output(ctx, env, rt.Binary, append(generate, "--experimental")...); err != nil {
+	if _, err := drive.Output(ctx, env, rt.Binary, append(generate, "--experimental")...); err != nil {
 		// Older versions have no such option and write everything.
-		if _, err := schema.Output(ctx, env, rt.Binary, generate...); err != nil {
+		if _, err := drive.Output(ctx, env, rt.Binary, generate...); err != nil {
 			return nil, err
 		}
 	}
 	s := &schema.Schema{Types: map[string]schema.Type{}}
-	// A type keeps the definition of the first file that has it.
 	for _, f := range []struct{ kind, name string }{
 		{schema.Notification, "ServerNotification.json"}, {schema.ServerRequest, "ServerRequest.json"}, {schema.Request, "ClientRequest.json"},
 	} {

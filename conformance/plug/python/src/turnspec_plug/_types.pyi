@@ -62,7 +62,7 @@ class Delta(TypedDict, total=False):
     block_id: Required[str]
 
 class Done(TypedDict, total=False):
-    """Done ends a turn. Reason is the runtime's name for the end of the turn: terminal_reason of Claude Code's result, not stop_reason, and the status of Codex's turn. It may be missing, above all if the turn was completed."""
+    """Done ends a turn. Reason is the runtime's name for the end of the turn: terminal_reason of Claude Code's result, not stop_reason, and the status of Codex's turn. It may be missing, above all if the turn was completed. It is "closed" if the client closed the session in the turn, and the runtime named no end."""
     stopped: bool
     reason: str
     exit_code: int
