@@ -36,9 +36,12 @@ type Run struct {
 	Version  string
 	Scenario *fixtures.Scenario
 	Case     *fixtures.Case // the case that was replayed; nil if live
-	Fault    *fault.Fault   // the fault put into its wire; nil: none
-	Plain    *Run           // the run without the fault, if there is one
-	Witness  []fixtures.Request
+	// Recording is, in a live run, the recording of the scenario on this version, else on the
+	// newest that has one; nil: there is none.
+	Recording *fixtures.Case
+	Fault     *fault.Fault // the fault put into its wire; nil: none
+	Plain     *Run         // the run without the fault, if there is one
+	Witness   []fixtures.Request
 
 	Events        []Event
 	Steps         []StepResult

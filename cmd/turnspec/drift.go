@@ -15,11 +15,11 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/lab/drift"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/schema"
 	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/isolate"
 	"github.com/turnspec/turnspec/recorder/registry"
 	"github.com/turnspec/turnspec/recorder/runtimes"
-	"github.com/turnspec/turnspec/fixtures/schema"
 )
 
 type driftFlags struct {

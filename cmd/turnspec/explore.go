@@ -71,7 +71,7 @@ Exit codes: 0 no failure found, 1 failures found, 2 it could not run.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.run.runtime, "runtime", "", "the runtime, claude or codex, or RUNTIME@VERSION (default version: the newest)")
+	fl.StringVar(&f.run.runtime, "runtime", "", "the runtime: "+strings.Join(explore.Runtimes(), ", ")+", or RUNTIME@VERSION (default version: the newest)")
 	f.run.declare(cmd)
 	fl.StringArrayVar(&f.checks, "check", nil, "id or topic of a check: text.once, text (again for more; default: all)")
 	fl.Uint64Var(&f.seed, "seed", 1, "compose the scenarios of this number")
@@ -88,10 +88,10 @@ Exit codes: 0 no failure found, 1 failures found, 2 it could not run.`,
 
 func (f exploreFlags) checkRuntime() error {
 	if f.run.runtime == "" {
-		return fmt.Errorf("--runtime is missing: name %s", strings.Join(explore.Runtimes(), " or "))
+		return fmt.Errorf("--runtime is missing: name one of %s", strings.Join(explore.Runtimes(), ", "))
 	}
 	if !slices.Contains(explore.Runtimes(), f.run.name()) {
-		return fmt.Errorf("--runtime %s: explore composes scenarios for %s only: of the others it does not know which step they take in which state", f.run.name(), strings.Join(explore.Runtimes(), " and "))
+		return fmt.Errorf("--runtime %s: want one of %s", f.run.name(), strings.Join(explore.Runtimes(), ", "))
 	}
 	return nil
 }
@@ -103,7 +103,11 @@ func (f exploreFlags) printScenario(out io.Writer) error {
 	if f.show < 0 {
 		return errors.New("--print: the index of a scenario is 0 or more")
 	}
-	_, err := out.Write(explore.Fresh(f.run.name(), f.seed, f.show).Compose(f.run.name()))
+	ground, err := explore.NewGround(fixtures.Embedded(), f.run.name(), f.run.version())
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(explore.Fresh(ground, f.seed, f.show).Compose(ground))
 	return err
 }
 

@@ -15,9 +15,10 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/steps"
-	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Runtime is a real runtime that can be started, and the scripted model that it
@@ -33,6 +34,9 @@ type Runtime struct {
 	Dir      string   // the working directory, with the scenario's files
 	Model    Model
 	Slug     string // the model to ask for; "" is the default
+	// Recording is the recording of the scenario on this version, else on the newest that has
+	// one; nil: there is none.
+	Recording *fixtures.Case
 	// Unprompted is how many turns the runtime began by itself when the scenario was
 	// recorded. A live run waits for as many before it ends.
 	Unprompted int
@@ -61,8 +65,11 @@ const liveLimit = 60 * time.Second
 
 // Live lets a subject drive the real runtime through a scenario.
 func Live(ctx context.Context, s conformance.Subject, scn *fixtures.Scenario, rt Runtime) *conformance.Run {
-	r := &conformance.Run{Tier: conformance.TierLive, Subject: s.Name(), Runtime: rt.Name, Version: rt.Version, Scenario: scn}
-	env := &liveEnvironment{runtime: rt, launcher: idLauncher{Launcher: cmp.Or[proc.Launcher](rt.Launcher, proc.Exec{}), runtime: rt.Name}}
+	r := &conformance.Run{Tier: conformance.TierLive, Subject: s.Name(), Runtime: rt.Name, Version: rt.Version, Scenario: scn, Recording: rt.Recording}
+	env := &liveEnvironment{
+		runtime: rt, launcher: idLauncher{Launcher: cmp.Or[proc.Launcher](rt.Launcher, proc.Exec{}), runtime: rt.Name},
+		endsOnly: runindex.RecordedShows(r, func(l *wire.Line) bool { return l.StepBegins }),
+	}
 	d := &director{run: r, subject: s, env: env, start: time.Now()}
 	env.d = d
 	d.init()
@@ -115,6 +122,7 @@ type liveEnvironment struct {
 	runtime  Runtime
 	d        *director
 	launcher idLauncher
+	endsOnly bool // no line shows a tool call before it has ended
 }
 
 func (l *liveEnvironment) prepareOpen(o conformance.Open) conformance.Open {
@@ -234,7 +242,7 @@ func (l *liveEnvironment) reached(s fixtures.Step) bool {
 		_, ok := l.d.question(s)
 		return ok
 	case "tool", "output", "progress", "result", "task":
-		if s.What == "tool" && runtimes.Find(l.d.run.Runtime).CallsShownAtEnd {
+		if s.What == "tool" && l.endsOnly {
 			return true // the wait for a file that follows is for its start, too
 		}
 		return toolReached(l.d.run, s)

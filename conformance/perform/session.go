@@ -135,7 +135,7 @@ func scenarioCall(r *conformance.Run, id string) string {
 	switch {
 	case rt == nil:
 		return id
-	case rt.OwnCallIDs:
+	case rt.OwnCallIDs():
 		return callByOrder(r, id)
 	}
 	return rt.ScenarioCall(id)

@@ -60,7 +60,7 @@ func (c *lines) staleLines() map[int][]int {
 // answer.
 func (c *lines) isEcho(i int) bool {
 	l := &c.read[i]
-	if l.Echo || !c.rt.EchoesAnswers || l.Kind != wire.Reply {
+	if l.Echo || !l.EchoesAnswer || l.Kind != wire.Reply {
 		return l.Echo
 	}
 	for k := range c.wire[:i] {

@@ -27,7 +27,7 @@ func noHandshake() Operator {
 }
 
 func (c *lines) firstOutput() []int {
-	if c.rt.Process.Message != nil || c.rt.Process.ReadyAtStart {
+	if c.rt.Process.Message != nil || c.rt.ClientRunsTurns {
 		return nil // it is started by a message or ready at once, and has no handshake
 	}
 	if all := c.outputs(); len(all) > 0 && c.wire[all[0]].Process == 1 {

@@ -103,7 +103,7 @@ func endlessRetries() Operator {
 		Doc: fmt.Sprintf("The model fails again and again: the runtime announces another request %d times more, every %v. Then it writes nothing.", endlessAttempts, attemptInterval),
 		places: func(c *lines, _ bool) []int {
 			return c.outputsWhere(func(i int) bool {
-				return c.rt.RetriesForever(c.version) && c.rt.ReadStatement(c.wire[i].Bytes).Notice == wire.NoticeRetry && !c.inStoppedTurn(i)
+				return c.read[i].RetriesForever && !c.inStoppedTurn(i)
 			})
 		},
 		apply: func(c *lines, place int) Fault {

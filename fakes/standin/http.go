@@ -33,10 +33,11 @@ type httpFront struct {
 // listenHTTP starts a front on the port that the command line asks for, on loopback. It
 // prints where it listens, as the runtime does, when the play does.
 func listenHTTP(rt *wire.Runtime, version string, argv []string, stdout io.Writer) (*httpFront, error) {
-	if rt.Process.Listens == "" {
+	launched := rt.Launched(version, argv, nil)
+	if launched.Listens == "" {
 		return nil, fmt.Errorf("%s: %s serves no HTTP", EnvHTTP, rt.Name)
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", cmp.Or(rt.Launched(version, argv, nil).Port, "0")))
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", cmp.Or(launched.Port, "0")))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", EnvHTTP, err)
 	}
@@ -51,7 +52,7 @@ func listenHTTP(rt *wire.Runtime, version string, argv []string, stdout io.Write
 	var announce sync.Once
 	// The first line of such a recording is no reply: the server listens.
 	transport.BadLine = func([]byte, error) {
-		announce.Do(func() { fmt.Fprintf(stdout, rt.Process.Listens+"\n", "http://"+l.Addr().String()) })
+		announce.Do(func() { fmt.Fprintf(stdout, launched.Listens+"\n", "http://"+l.Addr().String()) })
 	}
 	f.server = &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,

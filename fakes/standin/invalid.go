@@ -36,7 +36,7 @@ func (s *script) markInvalid() {
 		case st.isHandshake():
 			l.invalid = ready[n] || s.isRefused(i)
 			ready[n] = ready[n] || !l.invalid
-		case s.rt.Process.NeedsHandshake && !ready[n] && st.id != nil:
+		case st.Step.AfterHandshake && !ready[n]:
 			l.invalid = true
 		}
 	}

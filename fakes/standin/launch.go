@@ -85,7 +85,7 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 		return l.printAndExit("", text+"\n", 1), nil
 	}
 	l.n, l.mode = n, asks.Settings.Ask
-	l.files, l.attachments = filesOf(p.s.rt.Process.SettingFiles, l.argv), filesOf(p.s.rt.Process.AttachmentFiles, l.argv)
+	l.files, l.attachments = contentsOf(asks.SettingFiles), contentsOf(asks.Attachments)
 	l.chosen = overlay(wire.Settings{Dir: l.dir}, asks.Settings)
 	if d := l.chosen.Dir; d == "<work>" {
 		l.chosen.Dir = l.dir // the recording's own arguments
@@ -123,11 +123,11 @@ func (p *Play) refuseLaunch(l *launch, asks *wire.Launch, recorded *process) str
 		p.bind(rec.Resume, asks.Resume)
 	case asks.Resumes && (!rec.Resumes || asks.Resume != p.playedID(rec.Resume)):
 		p.unrecordedf("launch: no session %s was given by this play", asks.Resume)
-		return strings.Replace(rt.Process.NoSession, "%s", asks.Resume, 1)
+		return asks.NoSession
 	}
 	if rec.At != "" && asks.At != p.playedID(rec.At) {
 		p.unrecordedf("launch: the recording goes on after %s, this launch after %q", p.playedID(rec.At), asks.At)
-		return strings.Replace(rt.Process.NoMessage, "%s", asks.At, 1)
+		return asks.NoMessage
 	}
 	if asks.ID != "" && (!rec.Resumes || asks.Fork) {
 		id := rec.ID

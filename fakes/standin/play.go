@@ -90,6 +90,8 @@ type ClientAction struct {
 	RequestID string             // of a request or an answer
 	Asked     string             // of an answer: the method of the request, or its subtype
 	Tool      string             // of an answer: see wire.Asked
+	Calls     bool               // of an answer: the request calls what the client brings; see RuntimeRequest
+	Hook      bool               // of an answer: what it calls is a hook
 	Text      string             // of a message
 }
 

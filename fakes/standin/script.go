@@ -279,11 +279,8 @@ func (p *process) isIdleStop(rt *wire.Runtime, s *step) bool {
 // that a message causes follows the reply to it. The recording's client may not
 // have waited for those lines; another one may.
 func (s *script) moveSends(read [][]reading) {
-	if !s.rt.Process.RepliesFirst {
-		return
-	}
 	for i := 0; i < len(s.lines); i++ {
-		if l := &s.lines[i]; l.w.Dir != fixtures.In || l.step.Kind != KindSend {
+		if l := &s.lines[i]; l.w.Dir != fixtures.In || l.step.Kind != KindSend || !l.step.Step.RepliedFirst {
 			continue
 		}
 		end := i + 1

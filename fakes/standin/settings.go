@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
@@ -67,8 +66,9 @@ func (s *script) collectSettings() {
 		at := &now[l.w.Process]
 		switch l.w.Dir {
 		case fixtures.Spawn:
-			*at = s.processes[l.w.Process].launch.Settings
-			if s.rt.Process.ModelFromRecorder {
+			launched := &s.processes[l.w.Process].launch
+			*at = launched.Settings
+			if launched.DefaultModel {
 				at.Model = ""
 			}
 		case fixtures.In:
@@ -184,21 +184,12 @@ func (p *Play) Started() []Started {
 	return out
 }
 
-// filesOf reads the files that options of a command line name at once: the client may remove
-// them.
-func filesOf(options, argv []string) (out [][]byte) {
-	for i, a := range argv {
-		for _, option := range options {
-			name, ok := strings.CutPrefix(a, option+"=")
-			if !ok && i > 0 && argv[i-1] == option {
-				name, ok = a, true
-			}
-			if !ok || strings.HasPrefix(strings.TrimSpace(name), "{") {
-				continue
-			}
-			if b, err := os.ReadFile(name); err == nil {
-				out = append(out, b)
-			}
+// contentsOf reads the files that a command line names at once: the client may remove them.
+// In place of a path it may have the content.
+func contentsOf(paths []string) (out [][]byte) {
+	for _, path := range paths {
+		if b, err := os.ReadFile(path); err == nil {
+			out = append(out, b)
 		}
 	}
 	return out

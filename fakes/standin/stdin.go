@@ -92,9 +92,9 @@ func (p *Play) takeLine(l *launch, b []byte) {
 		if !p.claim(l, w, &s) && !p.isCutOff(l, &s) {
 			p.refuseUnrecorded(l, &s)
 		}
-	case s.isHandshake() && p.s.rt.Process.HandshakeReads:
+	case s.isHandshake() && s.Step.Rereads:
 		p.answerRead(l, w, &s)
-	case !l.ready && p.s.rt.Process.NeedsHandshake && s.id != nil && s.Kind != KindAnswer:
+	case !l.ready && s.Step.AfterHandshake:
 		p.violationf("process %d: %s before initialize", l.n, describe(&s))
 		p.refuse(l, &s, wire.NotInitialized)
 	case s.Kind == KindNote:
@@ -382,6 +382,7 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 		return
 	}
 	l.answered[id], w.Asked, w.Tool = true, request.Method, request.Asked.Tool
+	w.Calls, w.Hook = request.Asked.Calls, request.Asked.Hook != ""
 	misfit := p.misfit(w.Asked, w.Bytes)
 	for i := range p.s.lines {
 		rec := &p.s.lines[i]

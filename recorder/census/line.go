@@ -15,11 +15,13 @@ import (
 
 // Message is a line of the wire with its name.
 type Message struct {
-	Line  int // index into the case's wire
-	In    bool
-	Kind  string // turn/started, item/started(plan), answer to thread/start, system/init …
-	Item  string // the id of the item or tool call that it is about
-	Value jsontext.Value
+	Line int // index into the case's wire
+	In   bool
+	Kind string // turn/started, item/started(plan), answer to thread/start, system/init …
+	Item string // the id of the item or tool call that it is about
+	// Request is what the reply to it is named after, if it is a request.
+	Request string
+	Value   jsontext.Value
 }
 
 // Messages returns the lines of a case that are JSON objects and have a name.
@@ -41,7 +43,7 @@ func Messages(c *fixtures.Case) []Message {
 			}
 			m.Kind += methods[requestKey(w.Process, !in, l.RepliesTo)]
 		case len(l.ID) > 0:
-			methods[requestKey(w.Process, in, l.ID)] = l.Method
+			methods[requestKey(w.Process, in, l.ID)], m.Request = l.Method, l.Method
 		}
 		if m.Kind != "" {
 			out = append(out, m)

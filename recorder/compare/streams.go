@@ -68,7 +68,7 @@ func (n *normalizer) streamName(i int) string {
 	process := fmt.Sprintf("process %d ", w.Process)
 	in := w.Dir == fixtures.In
 	requestID := func(id []byte) string { return process + string(id) }
-	if n.rt.Methods && (in && l.Kind == wire.Answer || l.Kind == wire.Request) {
+	if in && l.Kind == wire.Answer || l.Kind == wire.Request {
 		t.drop("id") // the runtime counts its requests over all threads
 	}
 	switch {
@@ -80,7 +80,7 @@ func (n *normalizer) streamName(i int) string {
 	case in:
 		return process + "client"
 	case l.Kind == wire.Reply:
-		if key := n.asked[requestID(l.RepliesTo)]; key != "" && n.rt.EchoesAnswers {
+		if key := n.asked[requestID(l.RepliesTo)]; key != "" && l.EchoesAnswer {
 			return key
 		}
 		id := wire.Unquote(l.RepliesTo)
@@ -220,7 +220,7 @@ func (n *normalizer) certain() []fixtures.Request {
 // stored: those whose reply the kill cut off.
 func (n *normalizer) maybeLost() []string {
 	killed := func(w fixtures.WireLine) bool { return w.Dir == fixtures.Signal && w.Signal == "SIGKILL" }
-	if !n.rt.KillLosesReply || !slices.ContainsFunc(n.c.Wire, killed) {
+	if !n.rt.Compare.KillLosesReply || !slices.ContainsFunc(n.c.Wire, killed) {
 		return nil
 	}
 	var out []string

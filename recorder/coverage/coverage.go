@@ -15,10 +15,10 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/schema"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/census"
-	"github.com/turnspec/turnspec/fixtures/schema"
 )
 
 // Report is the coverage of one version.
@@ -88,14 +88,18 @@ func Of(c fixtures.Corpus, runtime, version string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	var tags *wire.Tags
+	if rt := wires.Find(runtime); rt != nil {
+		tags = rt.Tags
+	}
 	seen := schema.NewSeen()
 	for _, c := range cases {
 		lines := c.Lines()
 		for _, m := range census.Messages(c) {
-			markMessage(s, seen, wires.Find(runtime), m, lines[m.Line])
+			markMessage(s, seen, tags, m, lines[m.Line])
 		}
 	}
-	rep.countParts(s, seen)
+	rep.countParts(s, seen, tags)
 	return rep, nil
 }
 
@@ -125,15 +129,15 @@ func (rep *Report) sortScenarios(c fixtures.Corpus) error {
 }
 
 // markMessage marks a message by the name that it has in the schema.
-func markMessage(s *schema.Schema, seen *schema.Seen, rt *wire.Runtime, m census.Message, l wire.Line) {
+func markMessage(s *schema.Schema, seen *schema.Seen, tags *wire.Tags, m census.Message, l wire.Line) {
 	request := len(l.ID) > 0 && l.Name != ""
 	switch {
 	case m.In && request:
 		seen.Messages[schema.Request+" "+l.Method]++
-	case m.In || rt.Methods && l.Method == "":
-	case !rt.Methods:
+	case m.In || tags == nil && l.Method == "":
+	case tags != nil:
 		s.Walk(seen, schema.Message, "stdout", m.Value)
-		seen.Messages[schema.Message+" "+bareKind(m.Kind)]++
+		seen.Messages[schema.Message+" "+bareKind(tags, m.Kind)]++
 	case request:
 		s.Walk(seen, schema.ServerRequest, l.Method, l.Params)
 	default:
@@ -142,23 +146,23 @@ func markMessage(s *schema.Schema, seen *schema.Seen, rt *wire.Runtime, m census
 }
 
 // bareKind returns a kind without the type of its item or delta.
-func bareKind(kind string) string {
+func bareKind(tags *wire.Tags, kind string) string {
 	name, rest, typed := strings.Cut(kind, "(")
 	if _, after, ok := strings.Cut(rest, ")"); typed && ok {
 		name += after
 	}
-	if parts := strings.Split(name, "/"); parts[0] == "stream_event" && len(parts) > 2 {
+	if parts := strings.Split(name, "/"); tags.Inner[parts[0]] != [2]string{} && len(parts) > 2 {
 		return parts[0] + "/" + parts[1]
 	}
 	if strings.HasPrefix(name, "answer to ") || strings.HasPrefix(name, "error to ") {
-		return "control_response"
+		return tags.Reply
 	}
 	return name
 }
 
 // countParts compares what was seen with the schema.
-func (rep *Report) countParts(s *schema.Schema, seen *schema.Seen) {
-	lines := s.Lines()
+func (rep *Report) countParts(s *schema.Schema, seen *schema.Seen, tags *wire.Tags) {
+	lines := s.Lines(tags)
 	u := s.Universe(func(typ string) bool { return slices.Contains(lines.ClientTypes, typ) })
 	var messages, requests []string
 	for _, m := range slices.Concat(u.Messages, lines.Names) {

@@ -15,7 +15,7 @@ type groups struct {
 	p      *pass
 	rts    []*wire.Runtime // the runtime of the case, or all if it is unknown
 	open   map[string]*unit
-	blocks int // content blocks that have begun, see wire.Runtime.BlocksRestart
+	blocks int // content blocks that have begun, see wire.Line.BlockStart
 }
 
 // markPrinted marks the texts of a line, whose units begin at first, that the wire's reader
@@ -37,7 +37,7 @@ func (g *groups) joinDeltas(w *fixtures.WireLine, first int) {
 	var l wire.Line
 	for _, rt := range g.rts {
 		l = w.Read(rt)
-		if l.BlockStart && rt.BlocksRestart {
+		if l.BlockStart {
 			g.blocks++
 		}
 		if l.Piece.Path != "" {

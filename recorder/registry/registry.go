@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/turnspec/turnspec/fixtures/schema"
 	"github.com/turnspec/turnspec/recorder/internal/acp"
 	"github.com/turnspec/turnspec/recorder/internal/chat"
 	"github.com/turnspec/turnspec/recorder/internal/claude"
@@ -20,7 +21,6 @@ import (
 	"github.com/turnspec/turnspec/recorder/internal/opencoderun"
 	"github.com/turnspec/turnspec/recorder/internal/pi"
 	"github.com/turnspec/turnspec/recorder/runtimes"
-	"github.com/turnspec/turnspec/fixtures/schema"
 )
 
 // all is the registry. A new runtime is one line here.

@@ -48,7 +48,7 @@ func repliesOf(r *conformance.Run) map[string]int {
 	for _, w := range r.ClientActions {
 		switch {
 		case w.Kind != standin.KindAnswer:
-		case !runindex.IsQuestion(w.Asked):
+		case w.Calls:
 		default:
 			replies[w.RequestID]++
 		}

@@ -2,14 +2,13 @@ package permission
 
 import (
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fakes/standin"
 )
 
 // questions returns the questions that the runtime asked in the replay.
 func questions(r *conformance.Run) (out []standin.RuntimeRequest) {
 	for _, q := range r.RuntimeRequests {
-		if !q.Calls && runindex.IsQuestion(q.Method) {
+		if !q.Calls {
 			out = append(out, q)
 		}
 	}
@@ -22,7 +21,7 @@ func decisions(r *conformance.Run) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, w := range r.ClientActions {
-		if w.Kind == standin.KindAnswer && w.Asked != "hook_callback" && !seen[w.RequestID] {
+		if w.Kind == standin.KindAnswer && !w.Hook && !seen[w.RequestID] {
 			seen[w.RequestID] = true
 			out = append(out, w.Answer)
 		}

@@ -156,7 +156,7 @@ func wanted(r *conformance.Run, s standin.Setting) (func(got string) bool, bool)
 // asksForms reports whether the scenario needs questions of a kind for which the
 // runtime has no specific mode, so that each client chooses a mode to get them.
 func asksForms(r *conformance.Run) bool {
-	return runindex.Runtime(r).FormsNeedMode && (slices.Contains(r.Scenario.Needs, "elicitation") || slices.Contains(r.Scenario.Needs, "granular"))
+	return runindex.Runtime(r).NeverDeclines && (slices.Contains(r.Scenario.Needs, "elicitation") || slices.Contains(r.Scenario.Needs, "granular"))
 }
 
 // chosenModel reports whether the scenario names a model.

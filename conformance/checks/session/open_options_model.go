@@ -14,6 +14,8 @@ import (
 func judgeReached(t *conformance.Trial, f *conformance.Finding) {
 	s := t.Scenario
 	o := &s.Opening
+	recording := runindex.Recording(t.Run)
+	namesDirs := recording != nil && slices.ContainsFunc(recording.Witness, func(q fixtures.Request) bool { return q.ExtraDirs > 0 })
 	asked := 0 // in the turn
 	for _, q := range t.Witness {
 		if q.Agent != "" {
@@ -31,7 +33,7 @@ func judgeReached(t *conformance.Trial, f *conformance.Finding) {
 				f.Failf("request %d to the model has the effort %q, the session was opened with %q", q.Req, q.Effort, o.Effort)
 			}
 		}
-		if len(o.ExtraDirs) > 0 && runindex.Runtime(t.Run).ModelSeesDirs {
+		if len(o.ExtraDirs) > 0 && namesDirs {
 			f.Asserted(1)
 			if q.ExtraDirs != len(o.ExtraDirs) {
 				f.Failf("request %d to the model names %d of the %d further folders of the session", q.Req, q.ExtraDirs, len(o.ExtraDirs))

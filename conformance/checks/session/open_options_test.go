@@ -20,7 +20,7 @@ func TestOptionsReachTheModel(t *testing.T) {
 	}
 	notes := func(q *fixtures.Request) { q.Workspace = []string{"NOTES.md"} }
 	for name, x := range map[string]struct {
-		runtime  string
+		runtime  string // codex has a recording whose requests name the folders
 		opening  op.Opening
 		witness  []fixtures.Request
 		problems int
@@ -38,9 +38,12 @@ func TestOptionsReachTheModel(t *testing.T) {
 		"too many requests": {"claude", op.Opening{MaxRequests: 1}, []fixtures.Request{first, second}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &conformance.Finding{}
+			f, recording := &conformance.Finding{}, &fixtures.Case{}
+			if x.runtime == "codex" {
+				recording.Witness = []fixtures.Request{{ExtraDirs: 2}}
+			}
 			OpenOptions.Judge(&conformance.Trial{Run: &conformance.Run{
-				Runtime: x.runtime, Tier: conformance.TierLive, Witness: x.witness,
+				Runtime: x.runtime, Tier: conformance.TierLive, Witness: x.witness, Recording: recording,
 				Scenario: &fixtures.Scenario{Opening: x.opening, Workspace: map[string][]byte{"NOTES.md": nil}},
 			}}, f)
 			NewWithT(t).Expect(f.Problems).To(HaveLen(x.problems))

@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Transcript is the check session.transcript.
@@ -111,7 +112,9 @@ func (g *grouping) bySession(events []conformance.Event, canonical []string) map
 	type turn struct{ session, n int } // each transcript counts its turns
 	turns := map[turn]string{}         // what the rules need to know of each
 	rt := runindex.Runtime(r)
-	signals := len(rt.Process.StopSignals) > 0
+	joined := runindex.RecordedTool(r, func(t wire.Tool) bool { return t.JoinedName })
+	unseen := runindex.RecordedShows(r, func(l *wire.Line) bool { return l.Step != nil && l.Step.StartsTurn })
+	signals := rt.StopsBySignal()
 	cut := cutOff{calls: map[string]string{}, interrupted: map[string]int{}, ends: map[int]bool{}}
 	turnOf := func(e conformance.Event) turn {
 		if e.Line == 0 {
@@ -140,7 +143,7 @@ func (g *grouping) bySession(events []conformance.Event, canonical []string) map
 		}
 	}
 	for i, e := range events {
-		if e.Line == 0 || rt.Process.ReadyAtStart && e.Type() == event.TypeSessionReady {
+		if e.Line == 0 || rt.ClientRunsTurns && e.Type() == event.TypeSessionReady {
 			continue // no process has written anything yet
 		}
 		x := &comparedEvent{Event: e, canonical: canonical[i], text: canonical[i] + turns[turnOf(e)], members: g.decoded[canonical[i]]}
@@ -164,10 +167,10 @@ func (g *grouping) bySession(events []conformance.Event, canonical []string) map
 				x.text += ofCutCall
 			}
 		}
-		if runindex.Runtime(r).JoinsServerNames {
+		if joined {
 			x.text += ofJoined
 		}
-		if runindex.Runtime(r).TurnsBeginUnseen {
+		if unseen {
 			x.text += ofUnseen
 			x.turnUnset = e.Type() == event.TypeNotice // it may come before the first line of its turn
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Parallel is the check subagent.parallel.
@@ -78,14 +79,10 @@ func textByAgent(r *conformance.Run) map[string]string {
 	return texts
 }
 
-// hidesText reports whether the wire of that version does not hold the text of a
-// sub-agent in the foreground.
+// hidesText reports whether the wire does not hold the text of a sub-agent in the
+// foreground.
 func hidesText(r *conformance.Run) bool {
-	version := ""
-	if r.Case != nil {
-		version = r.Case.Version
-	}
-	return !runindex.Runtime(r).ReportsSubagentText(version)
+	return runindex.RecordedShows(r, func(l *wire.Line) bool { return l.HidesSubagents })
 }
 
 func judgeSubagentText(t *conformance.Trial, f *conformance.Finding) {

@@ -6,6 +6,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Delivered is the check thinking.delivered.
@@ -40,7 +41,7 @@ var Delivered = &conformance.Check{
 			}
 		}
 		said, shown := want.String(), got.String()
-		if runindex.Runtime(t.Run).ReasoningSpaced {
+		if runindex.RecordedShows(t.Run, func(l *wire.Line) bool { return l.Piece.Spaced }) {
 			said, shown = strings.ReplaceAll(said, "\n", ""), strings.ReplaceAll(shown, "\n", "")
 		}
 		if f.Assertions > 0 && shown != said {

@@ -59,12 +59,11 @@ func judgeCauses(t *conformance.Trial, f *conformance.Finding) {
 	}
 	// A missing event is not late: other checks report it.
 	all := tally{tools: map[string]bool{}}
-	wholeSubagents := runindex.Runtime(t.Run).SubagentsWhole
+	i, lines := 0, runindex.Of(t.Run).Lines()
+	wholeSubagents := !slices.ContainsFunc(lines, func(l runindex.Line) bool { return l.Piece.Text != "" && (l.Agent != "" || !l.Main) })
 	for _, e := range t.Events {
 		all.count(wholeSubagents, e)
 	}
-	i := 0
-	lines := runindex.Of(t.Run).Lines()
 	for n, p := range t.Played {
 		l := &lines[n]
 		if l.Other {

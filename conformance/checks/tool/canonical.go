@@ -7,6 +7,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Canonical is the check tool.canonical.
@@ -32,8 +33,13 @@ var canonical = map[string][]string{
 // it reads and not the command.
 var commandsAsReads = []string{"Read", "Grep", "Glob", "LS"}
 
+// commandsHidden reports whether the wire shows what commands read, and not the commands.
+func commandsHidden(r *conformance.Run) bool {
+	return runindex.RecordedTool(r, func(t wire.Tool) bool { return t.AsReading })
+}
+
 func judgeCanonical(t *conformance.Trial, f *conformance.Finding) {
-	asReads := runindex.Runtime(t.Run).CommandsAsReads
+	asReads := commandsHidden(t.Run)
 	for _, call := range runindex.Calls(t.Run) {
 		want := canonical[call.Tool]
 		if asReads && (call.Tool == "shell" || call.Tool == "read") {

@@ -25,9 +25,14 @@ var FileChange = &conformance.Check{
 	Judge:    judgeChanges,
 }
 
+// showsFilesOnly reports whether the wire shows changed files without the lines that change.
+func showsFilesOnly(r *conformance.Run) bool {
+	return runindex.RecordedTool(r, func(t wire.Tool) bool { return t.FilesOnly })
+}
+
 func judgeChanges(t *conformance.Trial, f *conformance.Finding) {
 	judgeStatedChanges(t, f)
-	filesOnly := runindex.Runtime(t.Run).ChangesNameFiles
+	filesOnly := showsFilesOnly(t.Run)
 	for _, call := range runindex.Calls(t.Run) {
 		if call.Hidden || call.Tool != "write" && call.Tool != "edit" && call.Tool != "notebook" {
 			continue

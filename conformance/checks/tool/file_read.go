@@ -31,10 +31,11 @@ func judgeFileRead(t *conformance.Trial, f *conformance.Finding) {
 		for _, e := range runindex.Of(t.Run).Starts(call) {
 			d, _ := e.Data.(event.ToolStart)
 			stated := statedReading(t.Run, d.ToolUseID)
+			hidden := runindex.RecordedTool(t.Run, func(t wire.Tool) bool { return t.Reads == wire.NotStated })
 			var in runindex.Input
 			_ = json.Unmarshal(call.Input, &in) // only a command has the member
 			switch {
-			case (call.Tool == "shell" || d.Tool == "Bash") && stated != "":
+			case (call.Tool == "shell" || d.Tool == "Bash") && stated != "" && !hidden:
 				f.Asserted(1)
 				if stated == wire.ReadsFiles && !d.IsFileRead || stated == wire.DoesMore && d.IsFileRead {
 					f.At(e, "%s %s: is_file_read is %v, but the runtime reports that the command %s", d.Tool, call.ID, d.IsFileRead, stated)
@@ -44,7 +45,7 @@ func judgeFileRead(t *conformance.Trial, f *conformance.Finding) {
 				if word := writes(in.Command); word != "" {
 					f.At(e, "%s %s is marked as a file read, but %q does more than read: %q", d.Tool, call.ID, runindex.Clip(in.Command), word)
 				}
-			case d.Tool != "Read" && runindex.Runtime(t.Run).ReadingsHidden:
+			case d.Tool == "Bash" && hidden:
 			case call.Tool == "read" || d.Tool == "Read":
 				f.Asserted(1)
 				if !d.IsFileRead {

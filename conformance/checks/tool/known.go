@@ -125,7 +125,7 @@ func judgeInput(r *conformance.Run, call runindex.Call, d event.ToolStart, at co
 	}
 	switch call.Tool {
 	case "shell":
-		if d.Command == "" && slices.Contains(commandsAsReads, d.Tool) && runindex.Runtime(r).CommandsAsReads {
+		if d.Command == "" && slices.Contains(commandsAsReads, d.Tool) && commandsHidden(r) {
 			return // canonical.go judges the name
 		}
 		if r.Supports("tool_start.command") && !strings.Contains(d.Command, in.Command) {
@@ -136,7 +136,7 @@ func judgeInput(r *conformance.Run, call runindex.Call, d event.ToolStart, at co
 			f.At(at, "tool %s: neither file_path %q nor the input names %q", call.ID, d.FilePath, in.Path)
 		}
 	}
-	if runindex.Runtime(r).ChangesNameFiles && (call.Tool == "write" || call.Tool == "edit" || call.Tool == "patch") {
+	if showsFilesOnly(r) && (call.Tool == "write" || call.Tool == "edit" || call.Tool == "patch") {
 		return
 	}
 	// A tool that reads may be reported as the command that the runtime ran for it.

@@ -14,7 +14,7 @@ func closedAfter(r *conformance.Run, at time.Duration) time.Duration {
 	for _, a := range r.Steps {
 		v := a.Step.Verb
 		ends := v == fixtures.VerbClose || v == fixtures.VerbArchive || v == fixtures.VerbOpen && a.At > at ||
-			v == fixtures.VerbStop && len(runindex.Runtime(r).Process.StopSignals) > 0 // a signal ends any process
+			v == fixtures.VerbStop && runindex.Runtime(r).StopsBySignal() // a signal ends any process
 		if a.At >= at && ends {
 			return a.At
 		}
@@ -25,9 +25,6 @@ func closedAfter(r *conformance.Run, at time.Duration) time.Duration {
 // withinStep reports whether a step of the model was open at a line of a runtime that shows calls
 // when they have ended: a call may have been running.
 func withinStep(r *conformance.Run, at conformance.PlayedLine) (within bool) {
-	if !runindex.Runtime(r).CallsShownAtEnd {
-		return false
-	}
 	lines := runindex.Of(r).Lines()
 	for i, p := range r.Played {
 		if p.Line.Line <= at.Line.Line && p.Line.Process == at.Line.Process {

@@ -102,7 +102,7 @@ func reachesRuntime(t *conformance.Trial) bool {
 	}
 	rt := runindex.Runtime(t.Run)
 	for _, a := range t.ClientActions {
-		if a.Kind == standin.KindStop || a.Kind == standin.KindSignal && slices.Contains(rt.Process.StopSignals, a.Method) {
+		if a.Kind == standin.KindStop || a.Kind == standin.KindSignal && rt.IsStop(a.Method) {
 			return true
 		}
 	}

@@ -2,11 +2,13 @@ package usage
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Reported is the check usage.reported.
@@ -113,10 +115,17 @@ func plus(t event.Tokens, u fixtures.Usage) event.Tokens {
 	return t
 }
 
-// sameTokens compares tokens. It allows that those of reasoning are missing if the model's
-// API may not count them.
+// statesReasoning reports whether the runtime states how many tokens of reasoning the model used.
+func statesReasoning(r *conformance.Run) bool {
+	return slices.ContainsFunc(runindex.StatementsOf(r), func(s wire.Statement) bool {
+		return s.Tokens != nil && s.Tokens.Reasoning > 0 || s.Last != nil && s.Last.Reasoning > 0
+	})
+}
+
+// sameTokens compares tokens. It allows that those of reasoning are missing if no line states
+// them.
 func sameTokens(r *conformance.Run, got, want event.Tokens) bool {
-	if runindex.Runtime(r).NoReasoningTokens && got.Reasoning == 0 {
+	if got.Reasoning == 0 && !statesReasoning(r) {
 		want.Reasoning = 0
 	}
 	return got == want

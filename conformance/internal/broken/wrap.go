@@ -20,6 +20,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // Adapter is the reference with one mutation.
@@ -36,13 +37,15 @@ type Adapter struct {
 
 // Mutation is how a broken adapter differs from the reference. Most set one field.
 type Mutation struct {
-	Events        func() func(e event.Event, out func(event.Event))   // changes what it emits
-	Relay         func(in <-chan event.Event, out chan<- event.Event) // forwards them in another way
-	Depth         func() int                                          // replaces the depth of its backlog
-	KeepSeq       bool                                                // events are not renumbered
-	Open          func(o *conformance.Open)
-	Answer        func(a *adapters.Answer)
-	LateAnswer    func(runtime, id string, w io.Writer)         // after the reference rejected an answer
+	Events  func() func(e event.Event, out func(event.Event))   // changes what it emits
+	Relay   func(in <-chan event.Event, out chan<- event.Event) // forwards them in another way
+	Depth   func() int                                          // replaces the depth of its backlog
+	KeepSeq bool                                                // events are not renumbered
+	Open    func(o *conformance.Open)
+	Answer  func(a *adapters.Answer)
+	// LateAnswer runs after the reference rejected an answer. allow writes an answer that allows
+	// what the request with this id asks.
+	LateAnswer    func(allow func(id string) []byte, id string, w io.Writer)
 	Write         func(line []byte, w io.Writer) error          // writes a line to the runtime
 	Read          func(chunk []byte) []byte                     // changes a chunk from the runtime
 	Files         func(f []event.Attachment) []event.Attachment // changes the attachments of a message
@@ -300,7 +303,9 @@ func (s *session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 	}
 	err := s.Session.Answer(ctx, id, a)
 	if err != nil && s.a.LateAnswer != nil {
-		s.a.LateAnswer(s.runtime, id, s.l.last.Stdin())
+		if rt := runtimes.Find(s.runtime); rt != nil && rt.Replies.Allow != nil {
+			s.a.LateAnswer(rt.Replies.Allow, id, s.l.last.Stdin())
+		}
 	}
 	if s.a.AnswerError != nil {
 		err = s.a.AnswerError(err)

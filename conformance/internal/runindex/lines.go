@@ -52,7 +52,7 @@ func (x *Index) Lines() []Line {
 // before it.
 func (x *Index) Echoes(i int) bool {
 	rt, w := Runtime(x.run), &x.run.Played[i].Line
-	if x.lines != nil || x.run.Plain == nil || rt.Resolver != nil || len(rt.HistoryBefore) > 0 {
+	if x.lines != nil || x.run.Plain == nil || rt.Resolver != nil {
 		return x.Lines()[i].Echo
 	}
 	return w.Dir == fixtures.Out && x.readLine(rt, w).Echo
@@ -78,20 +78,17 @@ func (x *Index) readLines() {
 		x.parsed = make(map[location]wire.Line, len(r.Played))
 	}
 	main, other := "", map[string]bool{}
-	history := wire.History{Methods: rt.HistoryBefore}
 	resolve := rt.Resolve()
 	for i, p := range r.Played {
 		if p.Line.Dir != fixtures.Out {
 			if p.Line.Dir == fixtures.In {
 				in := x.readLine(rt, &p.Line)
-				history.Mark(&in, true)
 				resolve(&in)
 			}
 			out[i].Main = main == ""
 			continue
 		}
 		l := Line{Line: x.readLine(rt, &p.Line)}
-		history.Mark(&l.Line, false)
 		resolve(&l.Line)
 		thread := ""
 		if rt.Threads {
@@ -107,7 +104,7 @@ func (x *Index) readLines() {
 		l.Main = thread == main
 		out[i] = l
 	}
-	if rt.OwnCallIDs {
+	if rt.OwnCallIDs() {
 		nameTools(r, out)
 	}
 }

@@ -2,12 +2,14 @@ package runindex
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // NoAgent reports whether a name of the witness is of no agent: it is AsideThread,
@@ -84,7 +86,7 @@ func ExpectedSegments(r *conformance.Run) []Segment {
 			}
 			out = append(out, Segment{
 				Text: text, Prefix: allowsPrefix(q, j) && !givenBack(reqs, i) && !reachedWire(r, s.Text), Req: q.Req,
-				Parted: text != s.Text || Runtime(r).EmptyPieceBeginsBlock && hasEmptyDelta(r, s.Text),
+				Parted: text != s.Text || hasEmptyDelta(r, s.Text) && RecordedShows(r, func(l *wire.Line) bool { return l.Piece.MayBegin }),
 			})
 		}
 	}
@@ -103,11 +105,12 @@ func hasEmptyDelta(r *conformance.Run, text string) bool {
 	return false
 }
 
+// planTags are the tags by which a model marks a plan in its text.
+var planTags = regexp.MustCompile(`<[a-z_]+>\n|</[a-z_]+>\n?`)
+
 // withoutPlanTags removes the tags around a plan: a runtime in plan mode reports
 // the plan separately from the message.
-func withoutPlanTags(text string) string {
-	return strings.NewReplacer("<proposed_plan>\n", "", "</proposed_plan>\n", "", "</proposed_plan>", "").Replace(text)
-}
+func withoutPlanTags(text string) string { return planTags.ReplaceAllString(text, "") }
 
 // CutShort reports whether a reply ended within one of its parts.
 func CutShort(q fixtures.Request, part int) bool {

@@ -14,13 +14,7 @@ import (
 
 // toolPrefixes are the prefixes that runtimes put before the scenario's id of a
 // call.
-var toolPrefixes = sync.OnceValue(func() []string {
-	var out []string
-	for _, rt := range runtimes.All() {
-		out = append(out, rt.ToolPrefixes...)
-	}
-	return out
-})
+var toolPrefixes = sync.OnceValue(runtimes.ToolPrefixes)
 
 // SameCall reports whether an id of a subject is that of the scenario's call. If the
 // wire has no ids of the model, the calls are known by their order and their commands.
@@ -28,7 +22,7 @@ func SameCall(r *conformance.Run, id, call string) bool {
 	if id == call {
 		return true
 	}
-	if Runtime(r).OwnCallIDs {
+	if Runtime(r).OwnCallIDs() {
 		return conformance.Derive(r, matchCalls)[id] == call
 	}
 	prefix, ok := strings.CutSuffix(id, call)

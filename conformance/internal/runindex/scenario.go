@@ -97,12 +97,6 @@ func Answers(r *conformance.Run) []fixtures.Step {
 // Denies reports whether an answer denies the tool.
 func Denies(a fixtures.Step) bool { return !a.Allows() && a.What != fixtures.AnswerValue }
 
-// IsQuestion reports whether a request of the runtime is a question to the user, not
-// a call of a tool or hook of the client.
-func IsQuestion(method string) bool {
-	return method != "hook_callback" && method != "mcp_message" && method != "item/tool/call"
-}
-
 // AskedBeforeClose counts the questions that the subject emitted before it was
 // closed.
 func AskedBeforeClose(r *conformance.Run) int {

@@ -3,7 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"os"
@@ -20,16 +20,21 @@ var nodeStream []byte
 //go:embed node/step.mjs
 var nodeStep []byte
 
-//go:embed node/sdk.mjs
-var claudeSDK []byte
+// sdkScripts drive the official JavaScript clients that report deltas: node/sdk/RUNTIME.mjs, if
+// there is one. Its first line names the package, which is installed in node_modules.
+//
+//go:embed node/sdk
+var sdkScripts embed.FS
 
-// sdks are the official JavaScript clients that report deltas, by runtime. The
-// package is installed in node_modules.
-var sdks = map[string]struct {
-	name   string
-	script []byte
-}{
-	"claude": {"@anthropic-ai/claude-agent-sdk", claudeSDK},
+// sdkOf returns the package of the official client of a runtime, and the script that drives it;
+// "" if there is none.
+func sdkOf(runtime string) (pkg string, script []byte) {
+	script, err := sdkScripts.ReadFile("node/sdk/" + runtime + ".mjs")
+	if err != nil {
+		return "", nil
+	}
+	first, _, _ := bytes.Cut(script, []byte("\n"))
+	return strings.TrimPrefix(string(first), "// package: "), script
 }
 
 // nodeMissing returns the reason if there is no Node control, or "".
@@ -55,18 +60,19 @@ func sdkControl(runtime, dir string) Contender {
 	return Contender{
 		Name: SDK, Control: true, external: true,
 		all: func(ctx context.Context, places []place, text string, o *observed) (usage, error) {
-			return performNode(ctx, "sdk.mjs", sdks[runtime].script, places, o, dir, text)
+			_, script := sdkOf(runtime)
+			return performNode(ctx, "sdk.mjs", script, places, o, dir, text)
 		},
 	}
 }
 
 // sdkMissing returns why there is no official client of a runtime, or "".
 func sdkMissing(runtime, dir string) string {
-	sdk, ok := sdks[runtime]
-	if !ok {
+	pkg, _ := sdkOf(runtime)
+	if pkg == "" {
 		return runtime + ": no official JavaScript client reports deltas: the control " + SDK + " is left out"
 	}
-	if _, err := os.Stat(filepath.Join(dir, "node_modules", filepath.FromSlash(sdk.name))); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", filepath.FromSlash(pkg))); err != nil {
 		return "the official client is not installed in " + dir + ", `make test-clients` installs it: the control " + SDK + " is left out"
 	}
 	return ""

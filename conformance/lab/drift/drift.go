@@ -128,7 +128,7 @@ func Compare(ctx context.Context, cfg Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{Runtime: cfg.Runtime, From: cfg.From.Version, To: cfg.To.Version, Changes: schemaChanges(cfg.From.Schema, cfg.To.Schema)}
+	rep := &Report{Runtime: cfg.Runtime, From: cfg.From.Version, To: cfg.To.Version, Changes: schemaChanges(cfg.Runtime, cfg.From.Schema, cfg.To.Schema)}
 	both := cfg.recordedOnBoth()
 	rep.Scenarios = len(both)
 	rep.Changes = append(rep.Changes, joinValues(found)...)

@@ -5,12 +5,18 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/fixtures/schema"
+	"github.com/turnspec/turnspec/fixtures/wire"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // schemaChanges compares declared messages, types, members and values.
-func schemaChanges(a, b *schema.Schema) []Change {
+func schemaChanges(runtime string, a, b *schema.Schema) []Change {
 	if a == nil || b == nil {
 		return nil
+	}
+	var tags *wire.Tags
+	if rt := runtimes.Find(runtime); rt != nil {
+		tags = rt.Tags
 	}
 	var out []Change
 	change := func(sort Sort, what, detail string) {
@@ -21,7 +27,7 @@ func schemaChanges(a, b *schema.Schema) []Change {
 		for _, r := range s.Roots {
 			m[r.Kind+" "+r.Name] = ""
 		}
-		for _, name := range s.Lines().Names {
+		for _, name := range s.Lines(tags).Names {
 			m[name] = ""
 		}
 		return m

@@ -275,8 +275,8 @@ func answerTimes(cases []*fixtures.Case) map[string]time.Duration {
 			at := c.Wire[m.Line].T
 			name, answer := strings.CutPrefix(m.Kind, "answer to ")
 			switch {
-			case m.In && !answer:
-				asked[strings.TrimPrefix(m.Kind, "control_request/")] = at
+			case m.In && m.Request != "":
+				asked[m.Request] = at
 			case !m.In && answer && asked[name] > 0:
 				all[m.Kind] = append(all[m.Kind], at-asked[name])
 			}

@@ -14,10 +14,9 @@ import (
 // composer collects the sections of a scenario while its moves are composed.
 type composer struct {
 	rng     *rand.Rand
-	runtime string
-	does    behaviour // of the runtime
-	first   string    // the permission mode of the head
-	mode    string    // the permission mode now
+	runtime *Ground
+	first   string // the permission mode of the head
+	mode    string // the permission mode now
 
 	needs    map[string]bool
 	hidden   []string
@@ -38,9 +37,8 @@ type composer struct {
 // task is background work, and the steps that end it.
 type task struct{ steps []string }
 
-func newComposer(runtime, mode string) *composer {
+func newComposer(runtime *Ground, mode string) *composer {
 	return &composer{
-		does:    behaviours[runtime],
 		runtime: runtime, first: mode, mode: mode, needs: map[string]bool{},
 		agents: map[string][]string{}, sections: map[string]string{}, files: map[string]string{},
 	}
@@ -123,7 +121,7 @@ func (c *composer) finishTasks() {
 		for _, s := range t.steps {
 			c.step("%s", s)
 		}
-		if c.does.beginsTaskTurns {
+		if c.runtime.beginsTaskTurns {
 			c.replyTo("task", textPart("The work ", "is over."))
 		}
 		c.step("wait idle")
@@ -136,7 +134,7 @@ func textPart(deltas ...string) object { return object{"text": deltas} }
 // format returns the file of the scenario.
 func (c *composer) format(p Plan) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Composed by turnspec explore for %s: %s.\n\n-- scenario --\ntopic: %s\n", c.runtime, p, Topic)
+	fmt.Fprintf(&b, "Composed by turnspec explore for %s: %s.\n\n-- scenario --\ntopic: %s\n", c.runtime.name, p, Topic)
 	if c.first == "ask" || c.mode == "ask" && c.first != "never" {
 		c.needs["permission"] = true
 	}

@@ -72,8 +72,12 @@ func Run(ctx context.Context, cfg Config) (Summary, error) {
 		return Summary{}, err
 	}
 	maps.Copy(st.seen, known)
+	ground, err := NewGround(cfg.Corpus, cfg.Runtime.Name, cfg.Runtime.Version)
+	if err != nil {
+		return Summary{}, err
+	}
 	x := &explorer{cfg, st, &performer{
-		runtime: cfg.Runtime, corpus: cfg.Corpus, subject: cfg.Subject,
+		runtime: cfg.Runtime, ground: ground, corpus: cfg.Corpus, subject: cfg.Subject,
 		checks: cfg.Checks, seed: cfg.Seed, limit: recordLimit,
 	}, 0}
 	if cfg.For > 0 {
@@ -108,7 +112,7 @@ func (x *explorer) explore(ctx context.Context, index int) error {
 		return ctx.Err()
 	}
 	plan, mutant := x.plan(index)
-	text := plan.Compose(x.Runtime.Name)
+	text := plan.Compose(x.ground)
 	e := entry{Runtime: x.Runtime.Name, Version: x.Runtime.Version, Seed: x.Seed, Index: index, Fingerprint: Fingerprint(text), Plan: plan, Mutant: mutant}
 	if x.state.tried[e.Fingerprint] {
 		return nil
@@ -176,9 +180,9 @@ func (x *explorer) plan(index int) (p Plan, mutant bool) {
 	if n := len(x.kept); n > 0 && rng.IntN(100) < mutantPercent {
 		// The newer ones are chosen more often.
 		parent := x.kept[max(rng.IntN(n), rng.IntN(n))]
-		return parent.mutate(x.Runtime.Name, rng, x.kept[rng.IntN(n)]), true
+		return parent.mutate(x.ground, rng, x.kept[rng.IntN(n)]), true
 	}
-	return Fresh(x.Runtime.Name, x.Seed, index), false
+	return Fresh(x.ground, x.Seed, index), false
 }
 
 // judge performs a failing scenario again, makes it smaller and writes the finding. One

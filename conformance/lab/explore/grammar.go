@@ -8,15 +8,31 @@ import "slices"
 type move struct {
 	name    string
 	weight  int
-	on      []string // the runtimes that can do it; nil: all
-	modes   []string // the permission modes in which it can happen; nil: all
-	after   int      // how many turns must have ended well before
+	when    func(g *Ground) bool // what a runtime must do beside having the abilities; nil: nothing
+	modes   []string             // the permission modes in which it can happen; nil: all
+	after   int                  // how many turns must have ended well before
 	compose func(c *composer)
 }
 
-// possible reports whether a runtime can do the move in a mode.
-func (m move) possible(runtime, mode string) bool {
-	return (m.on == nil || slices.Contains(m.on, runtime)) && (m.modes == nil || slices.Contains(m.modes, mode))
+func (m move) is(other move) bool { return m.name == other.name }
+
+// tries is with how many seeds a move is tried to find out whether a runtime can do it.
+const tries = 8
+
+// possible reports whether a runtime can do the move in a mode, with some seed.
+func (m move) possible(g *Ground, mode string) bool {
+	if m.when != nil && !m.when(g) || m.modes != nil && !slices.Contains(m.modes, mode) {
+		return false
+	}
+	if m.compose == nil {
+		return true // a turn
+	}
+	for seed := range uint32(tries) {
+		if g.allows(m, mode, seed) {
+			return true
+		}
+	}
+	return false
 }
 
 // The names of moves that a plan treats in a special way.
@@ -26,27 +42,34 @@ const (
 )
 
 var (
-	claudeOnly = []string{"claude"}
-	codexOnly  = []string{"codex"}
-	neverOnly  = []string{"never"}
-	askOnly    = []string{"ask"}
-	noPlan     = []string{"never", "ask"}
-	planOnly   = []string{"plan"}
+	neverOnly = []string{"never"}
+	askOnly   = []string{"ask"}
+	noPlan    = []string{"never", "ask"}
+	planOnly  = []string{"plan"}
+)
+
+// Where a message goes that is sent while a turn runs.
+var (
+	joinsText = func(g *Ground) bool { return g.has("joins-turn") }                      // into the turn, at once
+	joinsTool = func(g *Ground) bool { return g.has("joins-turn") || g.has("priority") } // with the next result
+	isQueued  = func(g *Ground) bool { return !g.has("joins-turn") }
+	// waitsForAgents reports whether the model waits for a sub-agent by the call that starts it.
+	waitsForAgents = func(g *Ground) bool { return !g.has("delegate") }
 )
 
 // grammar lists the turn and what happens between turns.
 var grammar = []move{
 	{name: turnMove, weight: 40},
-	{name: "stop-when-idle", weight: 1, on: claudeOnly, after: 1, compose: stopWhenIdle},
+	{name: "stop-when-idle", weight: 1, when: func(g *Ground) bool { return g.stopsIdle }, after: 1, compose: stopWhenIdle},
 	{name: "resume", weight: 5, after: 1, compose: resume},
 	{name: "fork", weight: 2, after: 1, compose: fork},
 	{name: "kill", weight: 2, after: 1, compose: kill},
 	{name: "compact", weight: 2, after: 2, compose: compact},
 	{name: askFromNowMove, weight: 2, modes: neverOnly, after: 1, compose: askFromNow},
-	{name: "other-model", weight: 1, after: 1, compose: otherModel},
+	{name: "other-model", weight: 1, when: func(g *Ground) bool { return g.otherModel != "" }, after: 1, compose: otherModel},
 	{name: "name", weight: 1, after: 1, compose: nameSession},
-	{name: "revert", weight: 2, on: codexOnly, after: 2, compose: revert},
-	{name: "archive", weight: 1, on: codexOnly, after: 1, compose: archive},
+	{name: "revert", weight: 2, after: 2, compose: revert},
+	{name: "archive", weight: 1, after: 1, compose: archive},
 	{name: "tasks-end", weight: 3, compose: (*composer).finishTasks},
 }
 
@@ -63,19 +86,19 @@ var rounds = []move{
 	{name: "todo", weight: 2, modes: neverOnly, compose: todoTool},
 	{name: "background", weight: 3, modes: neverOnly, compose: backgroundTool},
 	{name: "held", weight: 5, compose: heldReply},
-	{name: "message-meanwhile", weight: 4, modes: neverOnly, compose: messageDuringTool},
-	{name: "message-into", weight: 4, on: codexOnly, compose: messageIntoText},
-	{name: "message-queued", weight: 4, on: claudeOnly, compose: messageQueued},
+	{name: "message-meanwhile", weight: 4, when: joinsTool, modes: neverOnly, compose: messageDuringTool},
+	{name: "message-into", weight: 4, when: joinsText, compose: messageIntoText},
+	{name: "message-queued", weight: 4, when: isQueued, compose: messageQueued},
 	{name: "once-failed", weight: 3, compose: failedOnce},
 	{name: "cut", weight: 4, compose: cutAndRetried},
 	{name: "asks", weight: 14, modes: askOnly, compose: askedTool},
 	{name: "asks-twice", weight: 4, modes: askOnly, compose: askedTwice},
-	{name: "message-while-asked", weight: 3, modes: askOnly, compose: messageWhileAsked},
+	{name: "message-while-asked", weight: 3, when: joinsTool, modes: askOnly, compose: messageWhileAsked},
 	{name: "question", weight: 10, modes: planOnly, compose: userQuestion},
-	{name: "agent", weight: 4, on: claudeOnly, modes: noPlan, compose: agentInFront},
-	{name: "agents", weight: 2, on: claudeOnly, modes: noPlan, compose: agentsInParallel},
+	{name: "agent", weight: 4, when: waitsForAgents, modes: noPlan, compose: agentInFront},
+	{name: "agents", weight: 2, when: waitsForAgents, modes: noPlan, compose: agentsInParallel},
 	{name: "agent-beside", weight: 4, modes: noPlan, compose: agentBeside},
-	{name: "search", weight: 2, on: codexOnly, compose: hostedSearch},
+	{name: "search", weight: 2, when: func(g *Ground) bool { return g.hostsSearch }, compose: hostedSearch},
 }
 
 // endings lists how a turn ends.

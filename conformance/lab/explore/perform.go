@@ -49,6 +49,7 @@ const recordLimit = 60 * time.Second
 // performer performs scenarios on a real runtime and judges a subject by them.
 type performer struct {
 	runtime runtimes.Runtime
+	ground  *Ground         // the same
 	corpus  fixtures.Corpus // holds the read replies
 	subject conformance.Subject
 	checks  []*conformance.Check

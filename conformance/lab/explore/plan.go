@@ -41,14 +41,17 @@ func names(list []Choice) string {
 }
 
 // modes are the permission modes that a scenario begins in, and how often.
-var modes = []struct {
+var modes = []mode{{"never", 6}, {"ask", 3}, {"plan", 1}}
+
+type mode struct {
 	name   string
 	weight int
-}{{"never", 6}, {"ask", 3}, {"plan", 1}}
+}
 
 // Fresh returns the plan with that index of a seed.
-func Fresh(runtime string, seed uint64, index int) Plan {
+func Fresh(runtime *Ground, seed uint64, index int) Plan {
 	rng := newRand("fresh", seed, uint64(index))
+	modes := runtime.modesOf()
 	p := Plan{Mode: modes[weighted(rng, len(modes), func(i int) int { return modes[i].weight })].name}
 	for range 1 + min(rng.IntN(maxMoves), rng.IntN(maxMoves)) {
 		p.Moves = append(p.Moves, newMove(rng, runtime, p.modeAfter(len(p.Moves))))
@@ -70,14 +73,14 @@ func (p Plan) modeAfter(n int) string {
 	return p.Mode
 }
 
-func newMove(rng *rand.Rand, runtime, mode string) Choice {
+func newMove(rng *rand.Rand, runtime *Ground, mode string) Choice {
 	if m := choose(rng, grammar, runtime, mode); m.name != turnMove {
 		return Choice{Move: m.name, Seed: rng.Uint32()}
 	}
 	return newTurn(rng, runtime, mode)
 }
 
-func newTurn(rng *rand.Rand, runtime, mode string) Choice {
+func newTurn(rng *rand.Rand, runtime *Ground, mode string) Choice {
 	out := Choice{Move: turnMove}
 	for range min(rng.IntN(maxRounds+1), rng.IntN(maxRounds+1)) {
 		out.Inner = append(out.Inner, newInner(rng, rounds, runtime, mode))
@@ -86,12 +89,12 @@ func newTurn(rng *rand.Rand, runtime, mode string) Choice {
 	return out
 }
 
-func newInner(rng *rand.Rand, list []move, runtime, mode string) Choice {
+func newInner(rng *rand.Rand, list []move, runtime *Ground, mode string) Choice {
 	return Choice{Move: choose(rng, list, runtime, mode).name, Seed: rng.Uint32()}
 }
 
 // choose chooses a move by weight among those that the runtime can do in the mode.
-func choose(rng *rand.Rand, list []move, runtime, mode string) move {
+func choose(rng *rand.Rand, list []move, runtime *Ground, mode string) move {
 	list = slices.DeleteFunc(slices.Clone(list), func(m move) bool { return !m.possible(runtime, mode) })
 	return list[weighted(rng, len(list), func(i int) int { return list[i].weight })]
 }
@@ -113,7 +116,7 @@ func weighted(rng *rand.Rand, n int, weight func(i int) int) int {
 
 // mutate returns a plan that differs from p in one to three places. other is a plan to
 // take moves from.
-func (p Plan) mutate(runtime string, rng *rand.Rand, other Plan) Plan {
+func (p Plan) mutate(runtime *Ground, rng *rand.Rand, other Plan) Plan {
 	out := p.clone()
 	for range 1 + rng.IntN(3) {
 		at := rng.IntN(len(out.Moves))
@@ -170,7 +173,7 @@ const Topic = "explore"
 
 // Compose returns the scenario of a plan for a runtime, as the text of its file. Moves
 // that are not possible at their place are left out.
-func (p Plan) Compose(runtime string) []byte {
+func (p Plan) Compose(runtime *Ground) []byte {
 	c := newComposer(runtime, p.Mode)
 	for _, choice := range p.Moves {
 		if choice.Move == turnMove {
@@ -189,7 +192,7 @@ func (p Plan) Compose(runtime string) []byte {
 // play composes a choice, and reports whether it was possible.
 func (c *composer) play(list []move, choice Choice) bool {
 	i := slices.IndexFunc(list, func(m move) bool { return m.name == choice.Move })
-	if i < 0 || !list[i].possible(c.runtime, c.mode) || c.turns < list[i].after {
+	if i < 0 || !list[i].possible(c.runtime, c.mode) || !c.runtime.allows(list[i], c.mode, choice.Seed) || c.turns < list[i].after {
 		return false
 	}
 	c.rng = newRand(choice.Move, uint64(choice.Seed))

@@ -60,12 +60,12 @@ func (c *composer) block() any {
 	switch {
 	case c.chance(8):
 		p["whole"] = true
-	case !c.does.phases:
+	case !c.runtime.hasPhases:
 	case kind == "text" && c.chance(10):
 		p["phase"] = pick(c, []string{"commentary", "final_answer"})
-	case kind == "text" && c.chance(4):
+	case kind == "text" && c.runtime.has("final-text") && c.chance(4):
 		p["final"] = strings.Join(p[kind].([]string), "") + " Indeed."
-	case kind == "think" && c.chance(15):
+	case kind == "think" && c.runtime.has("raw-reasoning") && c.chance(15):
 		p["raw"] = c.sentence()
 	}
 	return p
@@ -73,10 +73,10 @@ func (c *composer) block() any {
 
 // thoughts returns reasoning that only the model can read, or nothing.
 func (c *composer) thoughts() []any {
-	switch c.rng.IntN(25) {
-	case 0:
+	switch n := c.rng.IntN(25); {
+	case n == 0 && c.runtime.has("redacted-reasoning"):
 		return []any{object{"redacted": "b3BhcXVl"}}
-	case 1:
+	case n == 1:
 		return []any{object{"think": []string{}}}
 	}
 	return nil

@@ -35,7 +35,7 @@ func askedTool(c *composer) {
 func askedTwice(c *composer) {
 	one, two := c.newTool(), c.newTool()
 	c.reply(append(c.beginning(), shell(one, c.askedCommand()), shell(two, c.askedCommand()))...)
-	if c.does.asksInTurn {
+	if !c.runtime.asksTogether {
 		for _, id := range []string{one, two} {
 			c.step("wait ask %s", id)
 			c.decide(id)

@@ -55,7 +55,7 @@ func askFromNow(c *composer) {
 	c.mode = "ask"
 }
 
-func otherModel(c *composer) { c.step("set model codex:gpt-5.4 claude:sonnet") }
+func otherModel(c *composer) { c.step("set model %s:%s", c.runtime.name, c.runtime.otherModel) }
 
 func nameSession(c *composer) {
 	c.rest()

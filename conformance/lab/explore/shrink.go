@@ -33,7 +33,7 @@ func (p *performer) shrink(ctx context.Context, plan Plan, failed *outcome, f fa
 	quick.replayOnly = f.Tier != conformance.TierLive
 	s := &shrinker{&quick, f, shrinkPerforms, failed, report, map[string]bool{}}
 	more := func() bool { return ctx.Err() == nil && s.left > 0 }
-	shrink.Smallest(plan, Plan.reductions, more, func(smaller Plan) bool { return s.try(ctx, smaller.Compose(p.runtime.Name)) })
+	shrink.Smallest(plan, Plan.reductions, more, func(smaller Plan) bool { return s.try(ctx, smaller.Compose(p.ground)) })
 	shrink.Smallest(s.best.text, shrink.ScenarioForms, more, func(smaller []byte) bool { return s.try(ctx, smaller) })
 	return s.best
 }

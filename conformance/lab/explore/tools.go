@@ -47,8 +47,8 @@ func quickTools(c *composer) {
 	c.allow(ids...)
 }
 
-// allow answers the questions about calls that change nothing. Only Codex asks about
-// them, if it asks at all.
+// allow answers the questions about calls that change nothing. Few runtimes ask about
+// them, if they ask at all.
 func (c *composer) allow(ids ...string) {
 	if c.asksAboutAll() {
 		for _, id := range ids {
@@ -59,7 +59,7 @@ func (c *composer) allow(ids ...string) {
 }
 
 // asksAboutAll reports whether the runtime asks about each command.
-func (c *composer) asksAboutAll() bool { return c.mode == "ask" && c.does.asksAboutEach }
+func (c *composer) asksAboutAll() bool { return c.mode == "ask" && c.runtime.asksAboutEach }
 
 func readTool(c *composer) {
 	c.files["notes.txt"] = "alpha\nbeta\n"
@@ -129,7 +129,7 @@ func fileTools(c *composer) {
 		c.reply(append(c.beginning(), call("read", c.newTool(), object{"path": path}))...)
 		c.reply(append(c.beginning(), call("edit", c.newTool(), object{"path": path, "old": "two\n", "new": pick(c, []string{"TWO\n", "--x\n++y\n", "+plus\n-minus\n"})}))...)
 	}
-	if c.does.patches && c.chance(30) {
+	if c.runtime.has("tool-patch") && c.chance(30) {
 		c.reply(append(c.beginning(), call("patch", c.newTool(), object{"changes": []object{
 			{"add": fmt.Sprintf("new%d.txt", c.newMark()), "content": "new\n"}, {"delete": path},
 		}}))...)
@@ -146,7 +146,7 @@ func wrongTool(c *composer) {
 	case 2:
 		part = object{"tool": "shell", "id": id, "input": object{}, "spoil": `{"command": "echo`}
 	}
-	c.hide(id, "a call that cannot be read has no item")
+	c.hide(id, formWrong)
 	parts := append(c.beginning(), part)
 	if !c.chance(30) {
 		c.reply(parts...)
@@ -157,10 +157,10 @@ func wrongTool(c *composer) {
 	c.allow(other)
 }
 
-// hide states that the runtime shows no item of a call that it cannot read.
-func (c *composer) hide(id, why string) {
-	if c.does.hidesUnreadable {
-		c.hidden = append(c.hidden, id+" on "+c.runtime+": "+why)
+// hide states that the runtime shows no item of a call of that form, if it shows none.
+func (c *composer) hide(id string, form callForm) {
+	if c.runtime.hides[form] {
+		c.hidden = append(c.hidden, id+" on "+c.runtime.name+": "+string(form))
 	}
 }
 
@@ -229,7 +229,7 @@ func todoTool(c *composer) {
 		steps = append(steps, object{"step": fmt.Sprintf("Step %d", c.newMark()), "status": pick(c, status)})
 	}
 	id := c.newTool()
-	c.hide(id, "the list is a notification and no item")
+	c.hide(id, formPlan)
 	c.reply(append(c.beginning(), call("todo", id, object{"steps": steps}))...)
 }
 

@@ -31,7 +31,7 @@ func (c *composer) safeCommand() string { return fmt.Sprintf("echo %d", c.newMar
 func messageDuringTool(c *composer) {
 	_, release := c.beginWaiting()
 	verb := "send"
-	if c.does.steers && c.chance(40) {
+	if c.runtime.has("steer") && c.chance(40) {
 		verb = "steer"
 		c.needs["steer"] = true
 	}
@@ -46,7 +46,7 @@ func messageIntoText(c *composer) {
 	c.reply(append(c.simpleProse(), c.plainText(), object{"hold": hold}, textPart(" is not said."))...)
 	c.step("wait hold %s", hold)
 	verb := "send"
-	if c.chance(40) {
+	if c.runtime.has("steer") && c.chance(40) {
 		verb = "steer"
 		c.needs["steer"] = true
 	}
@@ -59,7 +59,7 @@ func messageQueued(c *composer) {
 	hold := c.newHold()
 	c.reply(append(c.simpleProse(), c.plainText(), object{"hold": hold}, textPart(" and ends."))...)
 	c.step("wait hold %s", hold)
-	if c.chance(20) {
+	if c.runtime.has("withdraw") && c.chance(20) {
 		id, text := c.newMessage()
 		c.step("send %s: %s", id, text)
 		c.step("withdraw %s", id)
@@ -68,7 +68,7 @@ func messageQueued(c *composer) {
 	verb := "send"
 	c.open = nil
 	id := c.send(verb)
-	if priority := pick(c, []string{"", "", "next", "later"}); priority != "" {
+	if priority := pick(c, []string{"", "", "next", "later"}); priority != "" && c.runtime.has("priority") {
 		last := len(c.client) - 1
 		c.client[last] = fmt.Sprintf("send %s %s%s", id, priority, c.client[last][len("send "+id):])
 	}
@@ -93,7 +93,7 @@ func cutAndRetried(c *composer) {
 	c.needs["few-retries"] = true
 	hold := c.newHold()
 	parts := c.simpleProse()
-	if c.does.continuesCut {
+	if c.runtime.continuesCut {
 		parts = nil
 	}
 	part := c.plainText()
@@ -103,7 +103,7 @@ func cutAndRetried(c *composer) {
 	case 1:
 		id := c.newTool()
 		part = object{"tool": "shell", "id": id, "input": object{"command": "echo half"}, "open": true}
-		c.hide(id, "a call is no item before its input is whole")
+		c.hide(id, formOpen)
 	}
 	c.reply(append(parts, part, object{"hold": hold}, object{"cut": true})...)
 	c.step("wait hold %s", hold)
@@ -135,7 +135,7 @@ func stopInText(c *composer) {
 // stop stops the turns that run.
 func (c *composer) stop() {
 	c.step("stop")
-	if c.does.stopsTwice && c.chance(15) {
+	if c.runtime.stopsTwice && c.chance(15) {
 		c.step("stop")
 	}
 	ended := c.turns
@@ -156,7 +156,7 @@ func stopInTool(c *composer) {
 // stopInInput stops the turn while the model writes the input of a call.
 func stopInInput(c *composer) {
 	hold, id := c.newHold(), c.newTool()
-	c.hide(id, "a call is no item before its input is whole")
+	c.hide(id, formOpen)
 	c.reply(append(c.simpleProse(), object{"tool": "shell", "id": id, "input": object{"command": "wc -l notes.txt"}, "open": true}, object{"hold": hold})...)
 	c.step("wait hold %s", hold)
 	c.stop()

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -235,18 +236,39 @@ func runLive(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject,
 	if err := conn.WriteHome(rooms.Home); err != nil {
 		return nil, err
 	}
-	unprompted := 0
-	switch c, err := corpus.LoadCase(path.Join(rt.Name, rt.Version, scn.ID)); {
-	case err == nil:
-		unprompted = perform.UnpromptedTurns(c.Witness)
-	case !errors.Is(err, fs.ErrNotExist):
+	recording, err := recordingOf(corpus, rt, scn)
+	if err != nil {
 		return nil, err
+	}
+	unprompted := 0
+	if recording != nil && recording.Version == rt.Version {
+		unprompted = perform.UnpromptedTurns(recording.Witness)
 	}
 	return perform.Live(ctx, s, scn, perform.Runtime{
 		Name: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Launcher: client.LauncherOfLines(cmp.Or[proc.Launcher](client.Launcher, proc.Exec{})), Args: conn.Args,
 		Env: append(rooms.Env(rt.Path...), conn.Env...), Dir: rooms.Work, Model: srv, Slug: conn.Model,
-		Unprompted: unprompted, ServerAddress: remote.Addr,
+		Recording: recording, Unprompted: unprompted, ServerAddress: remote.Addr,
 	}), nil
+}
+
+// recordingOf returns the recording of the scenario on this version of the runtime, else on the
+// newest version of the same program that has one; nil if there is none.
+func recordingOf(corpus fixtures.Corpus, rt runtimes.Runtime, scn *fixtures.Scenario) (*fixtures.Case, error) {
+	versions, err := corpus.Versions(rt.Name)
+	if err != nil {
+		return nil, err
+	}
+	program := func(version string) string { return version[:strings.LastIndex(version, "-")+1] } // of an agent of ACP
+	for _, version := range append([]string{rt.Version}, versions...) {
+		if program(version) != program(rt.Version) {
+			continue
+		}
+		c, err := corpus.LoadCase(path.Join(rt.Name, version, scn.ID))
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return c, err
+		}
+	}
+	return nil, nil
 }
 
 // hasAside reports whether the scenario has a turn of another thread of the process.

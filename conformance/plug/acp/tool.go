@@ -3,11 +3,13 @@ package acp
 import (
 	"cmp"
 	stdjson "encoding/json"
+	"slices"
 	"strings"
 
 	acpsdk "github.com/coder/acp-go-sdk"
 
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // tool is a tool call.
@@ -126,12 +128,7 @@ func (x *session) startTool(t *tool) {
 // isModelID reports whether an id has the form of a call id of a model's API. An
 // agent may use other ids: ACP does not restrict them.
 func isModelID(id string) bool {
-	for _, prefix := range []string{"toolu_", "call_", "ws_"} {
-		if strings.HasPrefix(id, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(runtimes.ToolPrefixes(), func(prefix string) bool { return strings.HasPrefix(id, prefix) })
 }
 
 // commandText returns a command as text. Some agents send it as a list.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/turnspec/turnspec/recorder/runtimes"
 	"github.com/turnspec/turnspec/fixtures/schema"
 	"github.com/turnspec/turnspec/recorder/internal/drive"
+	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
 //go:embed dts.mjs

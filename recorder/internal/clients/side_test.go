@@ -199,7 +199,7 @@ func (x *side) onStandIn() error {
 	}
 	id := path.Join(x.rt.Name, x.rt.Version, x.s.ID)
 	x.env = append(x.env, standin.EnvCase+"="+id, standin.EnvState+"="+state, standin.EnvSpeed+"=1")
-	if rt := wires.Find(x.rt.Name); rt != nil && rt.Process.Listens != "" {
+	if rt := wires.Find(x.rt.Name); rt != nil && rt.Launched(x.rt.Version, []string{rt.ProgramName(), "serve"}, nil).Listens != "" {
 		x.env = append(x.env, standin.EnvHTTP+"=1")
 	}
 	x.end = append(x.end, func() error { return checkReports(state) })

@@ -13,11 +13,11 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/schema"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	wirecodex "github.com/turnspec/turnspec/fixtures/wire/codex"
 	"github.com/turnspec/turnspec/recorder/internal/drive"
 	"github.com/turnspec/turnspec/recorder/runtimes"
-	"github.com/turnspec/turnspec/fixtures/schema"
 )
 
 // Runtime is `codex app-server`.

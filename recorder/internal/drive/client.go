@@ -13,9 +13,9 @@ import (
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/schema"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/recorder/runtimes"
-	"github.com/turnspec/turnspec/fixtures/schema"
 )
 
 // Runtime describes a runtime to the recorder. Wire, New and Connect are required.

@@ -1,3 +1,5 @@
+// package: @anthropic-ai/claude-agent-sdk
+//
 // A control for the end of the chain: the official client of Claude Code, on the
 // stand-in. Arguments: the load as JSON {targets, deltas, rate}, the folder with
 // node_modules, the message. What it prints is that of stream.mjs.
