@@ -127,7 +127,7 @@ func branches(f *ast.File) (out []ast.Expr) {
 var otherMeanings = map[string]string{
 	"adapters/backend/replay/stats.go":    "tool_calls is a member of its own JSON",
 	"adapters/backend/sidecar/history.go": "chat is a member of its own JSON",
-	"cmd/turnspec/output.go":              "acp is a flag",
+	"conformance/lab/drift/known.go":      "the known changes between two versions, as data",
 	"fakes/fault/transparent.go":          "noise on stderr, which no reader reads, looks like lines of two runtimes",
 	"fixtures/reply.go":                   "a scenario chooses the member in which a model sends reasoning",
 	"recorder/compare/noise.go":           "members of all runtimes that hold ids",
