@@ -42,7 +42,7 @@ func judgeEndReason(t *conformance.Trial, f *conformance.Finding) {
 			f.At(e, "the reason is closed, but the client has not closed the session")
 		case d.Reason == "":
 			f.At(e, "there is no reason")
-		case closed && d.Reason != "closed" && !t.ClosedAfterKill && !endedBefore(t.Run, e):
+		case closed && d.Reason != "closed" && !t.ClosedAfterKill && t.Signalled == nil && !endedBefore(t.Run, e):
 			f.At(e, "the client has closed the session before the process ended, but the reason is %q", d.Reason)
 		}
 		if opened != len(exits) || n > opened {
