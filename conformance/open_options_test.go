@@ -58,21 +58,22 @@ func TestAdapterRefusesWhatItDoesNotDeclare(t *testing.T) {
 	for name, x := range map[string]struct {
 		open conformance.Open
 		can  string
+		with []string // abilities that it needs besides
 	}{
-		"effort":               {opening(op.Opening{Effort: "high"}), "effort"},
-		"no setting sources":   {opening(op.Opening{SettingSources: []string{}}), "setting_sources"},
-		"instructions":         {opening(op.Opening{Instructions: "Sing."}), "instructions"},
-		"replace instructions": {opening(op.Opening{Instructions: "Sing.", ReplaceInstructions: true}), "instructions"},
-		"checkpoints":          {opening(op.Opening{Checkpoints: true}), op.Rewind.Name},
-		"unarchive":            {opening(op.Opening{Unarchive: true}), op.Archive.Name},
-		"tools":                {conformance.Open{Tools: []adapters.Tool{{Name: "look"}}}, "tools"},
-		"hooks":                {conformance.Open{Hooks: []adapters.Hook{{Event: "Stop"}}}, "hooks"},
-		"schema":               {conformance.Open{Schema: jsontext.Value(`{}`)}, "schema"},
+		"effort":               {opening(op.Opening{Effort: "high"}), "effort", nil},
+		"no setting sources":   {opening(op.Opening{SettingSources: []string{}}), "setting_sources", nil},
+		"instructions":         {opening(op.Opening{Instructions: "Sing."}), "instructions", nil},
+		"replace instructions": {opening(op.Opening{Instructions: "Sing.", ReplaceInstructions: true}), "instructions", nil},
+		"checkpoints":          {opening(op.Opening{Checkpoints: true}), op.Rewind.Name, nil},
+		"unarchive":            {opening(op.Opening{Unarchive: true, Resume: "s0"}), op.Archive.Name, []string{"resume"}},
+		"tools":                {conformance.Open{Tools: []adapters.Tool{{Name: "look"}}}, "tools", nil},
+		"hooks":                {conformance.Open{Hooks: []adapters.Hook{{Event: "Stop"}}}, "hooks", nil},
+		"schema":               {conformance.Open{Schema: jsontext.Value(`{}`)}, "schema", nil},
 		// The wrapper that offers components to an agent needs its tools.
-		"components": {conformance.Open{Components: jsontext.Value(`{"surfaces":["chat"],"components":[]}`)}, "tools"},
+		"components": {conformance.Open{Components: jsontext.Value(`{"surfaces":["chat"],"components":[]}`)}, "tools", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := openAdapter(t, adapters.Capabilities{Runtime: "claude", Can: op.Set{x.can}}, x.open); err != nil {
+			if _, err := openAdapter(t, adapters.Capabilities{Runtime: "claude", Can: append(op.Set{x.can}, x.with...)}, x.open); err != nil {
 				t.Errorf("declared: %v", err)
 			}
 			if _, err := openAdapter(t, adapters.Capabilities{Runtime: "claude"}, x.open); !errors.Is(err, adapters.ErrUnsupported) {

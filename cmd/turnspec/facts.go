@@ -40,7 +40,7 @@ The newest version of each runtime is played; all cases take minutes.`,
 		Example: `  turnspec facts tool_result.exit_code
   turnspec facts --sweep --case 'codex/*/tool'
   turnspec facts --sweep --every 10
-  turnspec facts --sweep done.reason --json
+  turnspec facts --sweep --every 40 done.reason --json
   turnspec facts --sweep --written --case 'codex/*/stop'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rows, table := listFacts()

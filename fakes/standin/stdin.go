@@ -114,6 +114,7 @@ func (p *Play) takeLine(l *launch, b []byte) {
 		if s.Kind == KindSet {
 			p.noteChoice(l, nil, &s)
 		}
+	case s.Kind == KindStop && p.replyHasEnded(l):
 	case p.isCutOff(l, &s):
 		l.pastCut = true
 	default:
@@ -242,6 +243,22 @@ func (p *Play) claimVerbatim(l *launch, w *ClientAction, s *step) bool {
 // session: a stop while nothing runs, a setting, another thread.
 func (p *Play) isOutside(l *launch, s *step) bool {
 	return s.Kind == KindStop && p.isIdle(l) || s.Kind == KindSet || s.Kind == KindSession || s.Step.Ephemeral || slices.Contains(l.otherThreads, s.Session)
+}
+
+// replyHasEnded reports whether nothing is left of the reply that plays but its end. A client
+// that has seen enough may stop it then: the runtime does nothing more.
+func (p *Play) replyHasEnded(l *launch) bool {
+	for i := p.pos; i < len(p.s.lines); i++ {
+		rec := &p.s.lines[i]
+		switch {
+		case rec.w.Process != l.n:
+		case rec.w.Dir != fixtures.Out:
+			return false
+		default:
+			return !slices.ContainsFunc(rec.parts, func(x part) bool { return !x.line.EndsReply })
+		}
+	}
+	return false
 }
 
 // ignoresInput reports whether a process takes nothing any more: it hangs, or a

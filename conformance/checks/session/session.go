@@ -48,6 +48,7 @@ func Broken() []broken.Adapter {
 		adoptsStrangers,
 		waitsForEveryReply,
 		takesWhatComesLate,
+		forgetsTheReplies,
 		forgetsWhatItForked,
 		forksByResuming,
 		endsWhatIsIdle,

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"slices"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -68,6 +69,9 @@ func judgeQueue(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
+// lateList is how late a list may be that was made before a message was withdrawn.
+const lateList = time.Second
+
 // judgeList judges the list of one event.
 func judgeList(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Queue, taken map[string]bool) {
 	sent, withdrawn := map[string]bool{}, map[string]bool{}
@@ -75,7 +79,7 @@ func judgeList(t *conformance.Trial, f *conformance.Finding, e conformance.Event
 		switch {
 		case a.Step.Verb == fixtures.VerbSend || a.Step.Verb == fixtures.VerbSteer:
 			sent[a.Step.ID] = true
-		case a.Step.Verb == fixtures.VerbWithdraw && a.Err == nil && a.At+a.For < e.At:
+		case a.Step.Verb == fixtures.VerbWithdraw && a.Err == nil && a.At+a.For+lateList < e.At:
 			withdrawn[a.Step.ID] = true
 		}
 	}

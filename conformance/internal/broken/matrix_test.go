@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/turnspec/turnspec/adapters/chat"
 	"github.com/turnspec/turnspec/adapters/claude"
 	"github.com/turnspec/turnspec/adapters/codex"
 	"github.com/turnspec/turnspec/conformance"
@@ -20,9 +21,14 @@ import (
 	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
+// references returns the adapters that are broken. That of chat completions is broken only in
+// what no other adapter does.
 func references() []conformance.Subject {
-	return []conformance.Subject{backend.Adapter("codex", codex.New()), backend.Adapter("claude", claude.New())}
+	return []conformance.Subject{backend.Adapter("codex", codex.New()), backend.Adapter("claude", claude.New()), backend.Adapter(onlyAlone, chat.New())}
 }
+
+// onlyAlone is a runtime on which an adapter is broken only if it names it.
+const onlyAlone = "chat"
 
 // quick reports whether a few runs are enough, because the test looks for races or
 // must be short.
@@ -137,7 +143,7 @@ var proof = []string{
 var alone = map[string]string{
 	"question.plan-approval":     "claude",   // Codex does not ask the user to approve a plan
 	"session.archive-closes":     "codex",    // Claude Code's sessions are files
-	"session.history":            "chat",     // the others keep the conversation
+	"session.history":            onlyAlone,  // the others keep the conversation
 	"session.concurrent-threads": "codex",    // a process of Claude Code is one session
 	"turn.retries-end":           "opencode", // the others have a limit themselves
 	"turn.steer":                 "codex",    // Claude Code injects a message into a turn by itself
@@ -219,7 +225,7 @@ func runWhole(t *testing.T, cfg conformance.Config, jobs []runner.Job, a broken.
 	plain, faulted := map[at]failure{}, map[at]failure{}
 	for _, j := range cheapestFirst(jobs) {
 		runtime := j.Subject.Runtime()
-		if a.Runtime != "" && a.Runtime != runtime {
+		if a.Runtime != runtime && (a.Runtime != "" || runtime == onlyAlone) {
 			continue
 		}
 		j.Subject = a.Subject(j.Subject)

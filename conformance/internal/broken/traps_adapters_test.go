@@ -313,15 +313,3 @@ var endsBeforeTheQueue = broken.Adapter{
 		}
 	}},
 }
-
-// forgetsTheReplies leaves the text of earlier replies out of the requests of chat completions.
-var forgetsTheReplies = broken.Adapter{
-	Name: "forgets-the-replies", Sentence: "leaves the replies of the model out of the history",
-	Proves: "session.history",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(reply.ReplaceAll(line, nil))
-		return err
-	}},
-}
-
-var reply = regexp.MustCompile(`\{"content":"[^"]*","role":"assistant"\},?`)

@@ -56,7 +56,6 @@ var traps = []struct {
 	{"acp/codex-acp", "session/opened-with-an-effort", []string{"session.call-results", "text.once", "turn.one-terminal"}, nil, dropsTheEffort},
 	{"acp/claude-agent-acp", "session/opened-with-an-effort", []string{"session.call-results", "text.once", "turn.one-terminal"}, nil, dropsTheEffort},
 	{"acp/opencode", "session/opened-with-an-effort", []string{"session.open-options", "text.once", "turn.queued"}, []string{"turn.stall-ends"}, dropsTheEffort},
-	{"chat", "stop/then-next-turn", []string{"session.history"}, nil, forgetsTheReplies},
 	{"chat", "session/opened-with-an-effort", []string{"session.open-options"}, nil, dropsTheEffort},
 	{"chat", "limit/requests-with-a-client-tool", []string{"session.open-options"}, nil, asksWithoutALimit},
 	{"chat", "client/stopped-while-a-tool-runs", []string{"session.history", "text.once", "turn.after-stop", "turn.stop", "wire.valid-input"}, nil, leavesACallOpen},

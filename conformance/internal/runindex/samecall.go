@@ -68,6 +68,9 @@ func matchCalls(r *conformance.Run) matchedCalls {
 				return commands[i].Command == "" && strings.Contains(d.Command, commands[i].Path) || d.Command == "" && commands[i].Command == ""
 			})
 		}
+		if i < 0 && !r.Supports("tool_start.command") {
+			i = find(func(int) bool { return true })
+		}
 		if i >= 0 {
 			taken[i], out[d.ToolUseID] = true, calls[i].ID
 		}

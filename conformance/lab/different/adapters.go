@@ -21,6 +21,8 @@ func All() []Adapter {
 		rewritesJSON, roundsTime, wordsErrors, codesSignals, trimsOutput,
 		withoutState, withoutDetails, withoutOutput, withoutFields,
 		writesJSONOtherwise, writesInPieces, readsBytes, checksModes, wordsDenials,
+		numbersRequests, addsMembers, spacesJSON, namesItself, batchesEvents, joinsOutput,
+		withoutThinking, withoutResults, withoutCosts, withoutChoices, withoutMedia, withoutTurnIDs,
 	}
 }
 

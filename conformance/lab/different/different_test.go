@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turnspec/turnspec/adapters/claude"
-	"github.com/turnspec/turnspec/adapters/codex"
+	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/lab/different"
@@ -30,7 +29,10 @@ func TestMain(m *testing.M) {
 // a case of each fourth topic on each runtime, which are others for each adapter, and tries
 // faults in an eighth of them; `make matrix` runs all cases.
 func TestDifferent(t *testing.T) {
-	references := []conformance.Subject{backend.Adapter("codex", codex.New()), backend.Adapter("claude", claude.New())}
+	var references []conformance.Subject
+	for _, a := range reference.All() {
+		references = append(references, backend.Adapter(a.Capabilities().Runtime, a))
+	}
 	ids, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
 		t.Fatal(err)
@@ -100,9 +102,6 @@ func sample(ids []string, n int) []string {
 		runtime, _, scenario := fixtures.SplitCaseID(id)
 		topic, _, _ := strings.Cut(scenario, "/")
 		k := runtime + " " + topic
-		if runtime != "codex" && runtime != "claude" { // the references
-			continue
-		}
 		if best[k] == "" || rank(id) < rank(best[k]) {
 			best[k] = id
 		}
