@@ -35,7 +35,7 @@ func caught(t *testing.T, b defects.Bug) {
 	g.Expect(err).NotTo(HaveOccurred())
 	all, err := fixtures.Embedded().CaseIDs()
 	g.Expect(err).NotTo(HaveOccurred())
-	for _, ref := range references() {
+	for _, ref := range references()[:2] { // those of whose wires the bugs were reported
 		ids := slices.DeleteFunc(fixtures.Newest(all), func(id string) bool {
 			runtime, _, scenario := fixtures.SplitCaseID(id)
 			return runtime != ref.Runtime() || scenario != b.Scenario
