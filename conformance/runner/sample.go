@@ -61,7 +61,11 @@ func choosePlaces(cfg conformance.Config, s conformance.Subject, jobs []Job) err
 		if after[f] == nil {
 			after[f] = make([]int, len(x.numbers))
 		}
-		x.choose(i, tried{here: make([]int, len(x.numbers)), after: after[f]})
+		t := tried{here: make([]int, len(x.numbers)), after: after[f]}
+		if x.faults[i].Kind == fault.Raced { // what an unusual line leaves behind concerns lines, not calls
+			t.after = nil
+		}
+		x.choose(i, t)
 	}
 	return nil
 }
@@ -128,6 +132,7 @@ type sampler struct {
 
 // tried counts how often a fault was tried in each situation, and how often one of its family was
 // after each unusual line, by the number of the situation.
+// after is nil for faults to which unusual lines make no difference.
 type tried struct{ here, after []int }
 
 // sampled is a job with what is known of its case.
@@ -204,7 +209,7 @@ func (x *sampler) choose(faultIndex int, t tried) {
 	_, _ = h.Write([]byte(name)) // it never fails
 	random := rand.New(rand.NewPCG(x.seed, h.Sum64()))
 	order := slices.DeleteFunc(random.Perm(len(x.jobs)), func(i int) bool { return len(x.jobs[i].places[faultIndex].places) == 0 })
-	rare := len(order)*rareShare <= len(x.jobs)
+	rare := len(order)*rareShare <= len(x.jobs) && x.faults[faultIndex].Kind != fault.Raced
 	slices.SortStableFunc(order, func(a, b int) int {
 		// A subject may not support the others, and then no fault is tried on them.
 		return compareBool(x.jobs[a].others, x.jobs[b].others)
@@ -249,7 +254,7 @@ func (x *sampler) news(s situation, t tried) int {
 	if s.here >= 0 && t.here[s.here] < x.most {
 		n++
 	}
-	if s.after >= 0 && t.after[s.after] < x.most {
+	if s.after >= 0 && t.after != nil && t.after[s.after] < x.most {
 		n++
 	}
 	return n
@@ -260,7 +265,7 @@ func (t tried) count(s situation) {
 	if s.here >= 0 {
 		t.here[s.here]++
 	}
-	if s.after >= 0 {
+	if s.after >= 0 && t.after != nil {
 		t.after[s.after]++
 	}
 }

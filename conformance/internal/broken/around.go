@@ -1,6 +1,7 @@
 package broken
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 type moments struct {
 	mu       sync.Mutex
 	now      Moment
+	ended    bool
 	lastVerb fixtures.Verb
 	lastAt   time.Time
 }
@@ -21,6 +23,7 @@ type moments struct {
 func (m *moments) follow() func(event.Event, func(event.Event)) {
 	return func(e event.Event, out func(event.Event)) {
 		m.mu.Lock()
+		m.ended = m.ended || e.Type() == event.TypeSessionEnd
 		switch {
 		case e.SubagentID != "":
 		case e.Type() == event.TypeTurnStart:
@@ -39,7 +42,7 @@ func (m *moments) begin(verb fixtures.Verb) Moment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := m.now
-	if m.lastAt.Equal(time.Now()) {
+	if m.lastAt.Equal(time.Now()) && !m.ended {
 		at.AtOnce = m.lastVerb
 	}
 	m.lastVerb, m.lastAt = verb, time.Now()
@@ -60,7 +63,8 @@ func (s *session) around(verb fixtures.Verb, question string, call func() error)
 	m := s.moments.begin(verb)
 	m.Allow = func() {
 		if rt := runtimes.Find(s.runtime); rt != nil && rt.Replies.Allow != nil {
-			_, _ = s.l.last.Stdin().Write(append(rt.Replies.Allow(question), '\n'))
+			line := rt.Replies.Allow(question[strings.LastIndex(question, ".")+1:]) // the adapter may put the session before it
+			_, _ = s.l.last.Stdin().Write(append(line, '\n'))
 		}
 	}
 	return s.a.Around(m, verb, call)
