@@ -141,7 +141,6 @@ var alone = map[string]string{
 	"session.concurrent-threads": "codex",    // a process of Claude Code is one session
 	"turn.retries-end":           "opencode", // the others have a limit themselves
 	"turn.steer":                 "codex",    // Claude Code injects a message into a turn by itself
-	"race.set":                   "claude",   // Codex is told the mode with the next message
 	"tool.streamed":              "codex",    // Claude Code reports a command's output when it has ended
 	"turn.provider-id":           "codex",    // Claude Code does not name its turns
 	"tool.input-streamed":        "claude",   // Codex does not stream the inputs of tools
