@@ -68,7 +68,7 @@ func (x client) all(c *lines) []int {
 func (x client) in(c *lines, s *fixtures.Scenario) []int {
 	steps := 0
 	for _, step := range s.Client {
-		if step.Verb == x.verb && step.Op() == nil || step.Verb == x.verb && step.Verb == fixtures.VerbSet {
+		if step.Verb == x.verb && (step.Op() == nil || x.verb == fixtures.VerbSet) { // stop all is an operation
 			steps++
 		}
 	}
@@ -279,7 +279,7 @@ func races() []Operator {
 		raced("send-early", "The client sends its next message earlier than in the recording: at once with the one before, right after a stop, or as any later line comes.",
 			func(c *lines, s *fixtures.Scenario) []int { return each(sends.in(c, s), c.before) }, moved(sends, fixtures.Step{Verb: fixtures.VerbSend})),
 		raced("answer-twice", "The client answers a question by two calls at once.",
-			func(c *lines, s *fixtures.Scenario) []int { return answers.in(c, s) }, moved(answers, answer, answer)),
+			answers.in, moved(answers, answer, answer)),
 		raced("answer-late", "The client answers a question as the turn is being stopped, or as a line comes after that.",
 			func(c *lines, s *fixtures.Scenario) []int { return c.openQuestions(stops.in(c, s)) }, added(deny)),
 		raced("set-early", "The client sets the model or the mode earlier than in the recording: as the turn before ends, or as an earlier line of it comes.",
