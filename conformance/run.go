@@ -211,6 +211,9 @@ type StepResult struct {
 	For  time.Duration // how long it took
 	Err  error         // nil: it succeeded
 
+	// Raced: a fault moved the call, or added it; other steps may run at the same time.
+	Raced bool
+
 	Listed []adapters.Listed // of a list: what the subject returned
 }
 

@@ -139,7 +139,7 @@ func (p *protocol) Skipped(head map[string]string) {
 }
 
 func (p *protocol) lineHandled() {
-	if !p.Starting() { // the message to stop may have been dropped
+	if !p.Starting() && !p.CommandStarting() { // the message to stop may have been dropped
 		p.early.Cancel()
 	}
 	if p.cancelResultWait != nil && p.h.Ledger().Turn() == nil {
@@ -151,6 +151,11 @@ func (p *protocol) lineHandled() {
 // Starting implements session.Starter.
 func (p *protocol) Starting() bool {
 	return p.h.Ledger().Turn() == nil && p.t.queue.hasClientMessages()
+}
+
+// CommandStarting implements session.Commander.
+func (p *protocol) CommandStarting() bool {
+	return p.h.Ledger().Turn() == nil && p.t.queue.hasMessages()
 }
 
 // Steer implements session.Protocol. liveSession does not expose it.

@@ -141,6 +141,11 @@ func (c *client) Starting() bool {
 	return len(c.sent) > 0 && c.t.main != nil && !c.t.main.running
 }
 
+// CommandStarting implements session.Commander.
+func (c *client) CommandStarting() bool {
+	return c.pendingCommands > 0 && c.t.main != nil && !c.t.main.running
+}
+
 // Send implements session.Protocol. If a turn runs, the runtime merges the
 // message into it. Events report the outcome.
 func (c *client) Send(m adapters.Message, reply func(error)) {

@@ -88,6 +88,7 @@ func (s liveSession) Compact(ctx context.Context) error {
 		c.callThread("thread/compact/start", idParams{c.t.main.id}, func(err error) {
 			if err != nil {
 				c.pendingCommands--
+				c.early.Cancel()
 			}
 			reply(err)
 		})

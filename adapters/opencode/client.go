@@ -166,6 +166,9 @@ func (c *client) Starting() bool {
 	return c.t.l.Turn() == nil && c.sent.StartsTurn()
 }
 
+// CommandStarting implements session.Commander.
+func (c *client) CommandStarting() bool { return c.t.l.Turn() == nil && c.compacting }
+
 // Stop implements session.Protocol. The runtime ignores an abort of a session that is not
 // busy.
 func (c *client) Stop(reply func(error)) {

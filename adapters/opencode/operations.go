@@ -76,6 +76,7 @@ func (s liveSession) Compact(ctx context.Context) error {
 		c.send("POST", c.sessionPath("/summarize"), m, false, func(_ jsontext.Value, err error) {
 			if c.compacting && err != nil {
 				c.compacting = false
+				c.early.Cancel()
 				c.t.l.Notice(event.LevelWarning, event.NoticeRefused, err.Error(), nil)
 			}
 		})

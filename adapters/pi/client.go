@@ -27,10 +27,12 @@ type client struct {
 	sent  session.Sent
 
 	early    session.EarlyStop
-	stopping bool     // an abort was sent for the running turn
-	queue    []string // as emitted last
-	held     []func() // write the messages that the runtime cannot take yet
-	seen     []seenMessage
+	stopping bool // an abort was sent for the running turn
+	// compactAsked is set while a summary was asked for and its turn has not begun.
+	compactAsked bool
+	queue        []string // as emitted last
+	held         []func() // write the messages that the runtime cannot take yet
+	seen         []seenMessage
 }
 
 // seenMessage is a message that a turn has taken.
@@ -122,6 +124,9 @@ func (c *client) Start() {
 func (c *client) Starting() bool {
 	return c.t.l.Turn() == nil && c.sent.StartsTurn()
 }
+
+// CommandStarting implements session.Commander.
+func (c *client) CommandStarting() bool { return c.t.l.Turn() == nil && c.compactAsked }
 
 // Send implements session.Protocol. A message that comes during a turn waits in the
 // runtime's queue until the agent would stop; the turn then goes on with it.

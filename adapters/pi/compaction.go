@@ -15,6 +15,7 @@ func (t *translator) compactionStarted() {
 		t.command = true
 		t.l.TurnStart(event.TurnStart{Cause: event.CauseCommand})
 		if t.live != nil {
+			t.live.compactAsked = false
 			t.live.early.TurnBegan()
 		}
 	}

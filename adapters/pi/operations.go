@@ -56,7 +56,12 @@ func (s liveSession) Compact(ctx context.Context) error {
 			reply(fmt.Errorf("compact: a turn is running"))
 			return
 		}
+		c.compactAsked = true
 		c.send(command{Type: "compact"}, false, func(_ jsontext.Value, err error) {
+			if c.compactAsked { // it was refused
+				c.compactAsked = false
+				c.early.Cancel()
+			}
 			if err != nil && c.t.command {
 				c.t.command = false
 				c.t.l.Error(errorOf(err.Error()))

@@ -23,6 +23,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks/policy"
 	"github.com/turnspec/turnspec/conformance/checks/process"
 	"github.com/turnspec/turnspec/conformance/checks/question"
+	"github.com/turnspec/turnspec/conformance/checks/race"
 	"github.com/turnspec/turnspec/conformance/checks/server"
 	"github.com/turnspec/turnspec/conformance/checks/session"
 	"github.com/turnspec/turnspec/conformance/checks/subagent"
@@ -51,6 +52,7 @@ func All() []*conformance.Check {
 		policy.Checks(),
 		component.Checks(),
 		usage.Checks(),
+		race.Checks(),
 		process.Checks(),
 		server.Checks(),
 		dialect.Checks(),
@@ -75,6 +77,7 @@ func Broken() []broken.Adapter {
 		policy.Broken(),
 		component.Broken(),
 		usage.Broken(),
+		race.Broken(),
 		process.Broken(),
 		wire.Broken(),
 		time.Broken(),

@@ -82,6 +82,8 @@ type director struct {
 	calls         clientCalls
 	observations  []observation
 
+	race *race // nil: the fault moves no call
+
 	budget   budget        // of the step that runs
 	abortErr error         // why the play was ended
 	aborted  chan struct{} // closed when the play was ended
@@ -100,6 +102,7 @@ var errStop = errors.New("the run cannot go on")
 func (d *director) init() {
 	d.changed, d.closed, d.aborted, d.ending = make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	d.calls.init(d)
+	d.race = newRace(d.run.Scenario, d.run.Fault)
 }
 
 func (d *director) runScenario(ctx context.Context) {
@@ -109,7 +112,7 @@ func (d *director) runScenario(ctx context.Context) {
 	}
 	err := steps.Run(d.run.Scenario, func(s fixtures.Step) error { return d.runStep(ctx, s) })
 	d.run.EndedEarly = err != nil
-	if d.sess != nil && !d.isAborted() {
+	if d.sess != nil && !d.isAborted() && !d.closedByRace(ctx) {
 		d.endScenario(ctx)
 	}
 	if d.isAborted() {
@@ -163,6 +166,9 @@ func (d *director) endScenario(ctx context.Context) {
 	if !d.run.EndedEarly {
 		_ = d.runStep(ctx, fixtures.Step{Verb: fixtures.VerbWait, What: "idle"}) // a failure is among the step results
 	}
+	if d.closedByRace(ctx) || d.waitRace(ctx) != nil && d.isAborted() {
+		return
+	}
 	d.recordBacklog()
 	last := d.sess
 	if d.faultEndedSession() || d.runStep(ctx, fixtures.Step{Verb: fixtures.VerbClose}) == nil && d.run.Fault == nil {
@@ -182,7 +188,7 @@ func (d *director) protocolError() error {
 
 // runStep runs one step. An error means that the run cannot go on.
 func (d *director) runStep(ctx context.Context, s fixtures.Step) error {
-	if d.isAborted() {
+	if d.isAborted() || d.closedByRace(ctx) {
 		return errStop
 	}
 	d.beginBudget(s)
@@ -258,6 +264,14 @@ func (d *director) sessionStep(ctx context.Context, s fixtures.Step) error {
 		return errStop
 	}
 	d.env.beforeStep(s)
+	if d.race.replaces(s) {
+		d.startRace()
+		if err := d.waitRace(ctx); err != nil {
+			return err
+		}
+		d.env.afterStep(s)
+		return nil
+	}
 	i := d.recordStart(s)
 	err := d.callWithin(ctx, d.sess, s)
 	closes := s.Verb == fixtures.VerbClose || s.Verb == fixtures.VerbArchive && err == nil
@@ -324,14 +338,7 @@ func (d *director) callWithin(ctx context.Context, sess adapters.Session, s fixt
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("%s: %w: %v", s.Verb, errPanicked, p)
-			}
-		}()
-		ctx, leave := d.stepContext(ctx, s)
-		defer leave()
-		err = steps.SessionStep(ctx, session{d: d, sess: sess, stopTwice: s.Verb == StopTwice.Verb && s.What == StopTwice.What}, s)
+		err = d.makeCall(ctx, session{d: d, sess: sess, stopTwice: s.Verb == StopTwice.Verb && s.What == StopTwice.What}, s)
 	}()
 	limit := d.env.stepLimit()
 	if d.waitDone(ctx, done, limit) {
@@ -355,4 +362,16 @@ func (d *director) callWithin(ctx context.Context, sess adapters.Session, s fixt
 		return fmt.Errorf("%s: %w within %v", s.Verb, errNoReturn, limit)
 	}
 	return fmt.Errorf("%s: %w within %v, not even when its context was cancelled", s.Verb, errNoReturn, limit)
+}
+
+// makeCall runs a step of the session. A panic of the subject is its error.
+func (d *director) makeCall(ctx context.Context, c session, s fixtures.Step) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: %w: %v", s.Verb, errPanicked, p)
+		}
+	}()
+	ctx, leave := d.stepContext(ctx, s)
+	defer leave()
+	return steps.SessionStep(ctx, c, s)
 }

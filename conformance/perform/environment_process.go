@@ -214,7 +214,8 @@ func (p *processEnvironment) playLines() {
 		at = p.sleepGap(at)
 		transfer := time.Duration(0)
 		p.d.mu.Lock()
-		if st, ok := p.play.Step(); ok && st.Line != nil {
+		st, ok := p.play.Step()
+		if ok && st.Line != nil {
 			p.d.run.Played = append(p.d.run.Played, conformance.PlayedLine{Line: *st.Line, At: time.Since(p.d.start)})
 			transfer = transferTime(st.Line.Bytes, p.chunk())
 			if len(p.d.run.Played) <= 2*len(p.d.run.Case.Wire) { // else the subject never stops asking
@@ -222,6 +223,7 @@ func (p *processEnvironment) playLines() {
 			}
 		}
 		p.d.mu.Unlock()
+		p.d.raceAt(st.Line)
 		p.movedUntil(time.Since(p.d.start) + transfer)
 	}
 }

@@ -90,7 +90,7 @@ func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 		for _, o := range rec.Observers {
 			d.observations = append(d.observations, observation{o, o.Observe()})
 		}
-		env.mu = &d.mu
+		env.mu, env.played = &d.mu, d.raceAt
 		d.init()
 		r.Start, r.Began, r.GivenEnv = env.start, env.start, virtualEnv
 		d.runScenario(context.Background())
@@ -106,10 +106,11 @@ func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 // virtualEnvironment plays one line of the stand-in at a time, whenever the bubble
 // is idle.
 type virtualEnvironment struct {
-	mu    *sync.Mutex // the director's: guards the run
-	play  *standin.Play
-	run   *conformance.Run
-	start time.Time
+	mu     *sync.Mutex                   // the director's: guards the run
+	played func(line *fixtures.WireLine) // called after each line
+	play   *standin.Play
+	run    *conformance.Run
+	start  time.Time
 	recordedEffects
 }
 
@@ -173,11 +174,12 @@ func (v *virtualEnvironment) playNext() bool {
 // line causes finds it recorded. Step never blocks.
 func (v *virtualEnvironment) playLine() bool {
 	v.mu.Lock()
-	defer v.mu.Unlock()
 	st, ok := v.play.Step()
 	if ok && st.Line != nil {
 		v.run.Played = append(v.run.Played, conformance.PlayedLine{Line: *st.Line, At: time.Since(v.start)})
 	}
+	v.mu.Unlock()
+	v.played(st.Line)
 	return ok
 }
 

@@ -95,14 +95,10 @@ func asksUser(s *fixtures.Scenario, tool string) bool {
 	return false
 }
 
-// answerQuestion gives the subject the answer of a step. An answer that decides
+// answerQuestion answers a question as a step does. An answer that decides
 // nothing, or that no runtime understands, can only be written by the recording
 // client; the subject denies instead, which has the same effect.
-func (d *director) answerQuestion(ctx context.Context, sess adapters.Session, s fixtures.Step) error {
-	q, ok := d.findQuestion(s)
-	if !ok {
-		return errNoQuestion
-	}
+func (d *director) answerQuestion(ctx context.Context, sess adapters.Session, q question, s fixtures.Step) error {
 	a := adapters.Answer{Decision: event.DecisionAllow, Message: s.Text}
 	switch s.What {
 	case fixtures.AnswerAllow:

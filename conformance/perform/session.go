@@ -26,6 +26,7 @@ type session struct {
 	sess adapters.Session // nil before the first open
 
 	stopTwice bool
+	asked     *question // of a raced answer; nil: the question that the step names
 }
 
 func (s session) Open(ctx context.Context, step fixtures.Step) error {
@@ -62,7 +63,14 @@ func (d *director) workDir() string {
 }
 
 func (s session) Answer(ctx context.Context, step fixtures.Step) error {
-	return s.d.answerQuestion(ctx, s.sess, step)
+	q, ok := s.d.findQuestion(step)
+	if s.asked != nil {
+		q, ok = *s.asked, true
+	}
+	if !ok {
+		return errNoQuestion
+	}
+	return s.d.answerQuestion(ctx, s.sess, q, step)
 }
 
 func (s session) Stop(ctx context.Context) error {

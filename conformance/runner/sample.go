@@ -8,6 +8,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/worker"
 	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // manyCases is the number of cases from which on a run chooses places by situations. With fewer,
@@ -61,7 +62,11 @@ func choosePlaces(cfg conformance.Config, s conformance.Subject, jobs []Job) err
 		if after[f] == nil {
 			after[f] = make([]int, len(x.numbers))
 		}
-		x.choose(i, tried{here: make([]int, len(x.numbers)), after: after[f]})
+		t := tried{here: make([]int, len(x.numbers)), after: after[f]}
+		if x.faults[i].Kind == fault.Raced { // what an unusual line leaves behind concerns lines, not calls
+			t.after, t.raced = nil, true
+		}
+		x.choose(i, t)
 	}
 	return nil
 }
@@ -128,12 +133,18 @@ type sampler struct {
 
 // tried counts how often a fault was tried in each situation, and how often one of its family was
 // after each unusual line, by the number of the situation.
-type tried struct{ here, after []int }
+// Of a raced fault after is nil, because unusual lines make no difference to a call, and a place at
+// a call of the client is a situation of its own.
+type tried struct {
+	here, after []int
+	raced       bool
+}
 
 // sampled is a job with what is known of its case.
 type sampled struct {
 	*Job
 	situations []situation   // by line
+	calls      map[int]int   // the numbers of the situations at the client's lines, by line
 	places     []faultPlaces // parallel to sampler.faults
 	others     bool          // the case needs an ability that not all subjects have
 }
@@ -160,7 +171,12 @@ const (
 // of the work.
 func (x *sampler) addJob(j *Job, unusual map[string]bool) {
 	s := sampled{Job: j, others: !needsNoAbility(j.rec.Scenario)}
-	for _, at := range fault.Situations(j.Case, unusual) {
+	s.calls = map[int]int{}
+	read := j.Case.Lines()
+	for i, at := range fault.Situations(j.Case, unusual) {
+		if j.Case.Wire[i].Dir == fixtures.In {
+			s.calls[i] = x.number(j.Case.Version + " call " + string(read[i].Kind))
+		}
 		n := situation{-1, -1}
 		if at.Here != "" {
 			n.here = x.number(j.Case.Version + " " + at.Here)
@@ -204,7 +220,7 @@ func (x *sampler) choose(faultIndex int, t tried) {
 	_, _ = h.Write([]byte(name)) // it never fails
 	random := rand.New(rand.NewPCG(x.seed, h.Sum64()))
 	order := slices.DeleteFunc(random.Perm(len(x.jobs)), func(i int) bool { return len(x.jobs[i].places[faultIndex].places) == 0 })
-	rare := len(order)*rareShare <= len(x.jobs)
+	rare := len(order)*rareShare <= len(x.jobs) && x.faults[faultIndex].Kind != fault.Raced
 	slices.SortStableFunc(order, func(a, b int) int {
 		// A subject may not support the others, and then no fault is tried on them.
 		return compareBool(x.jobs[a].others, x.jobs[b].others)
@@ -249,7 +265,7 @@ func (x *sampler) news(s situation, t tried) int {
 	if s.here >= 0 && t.here[s.here] < x.most {
 		n++
 	}
-	if s.after >= 0 && t.after[s.after] < x.most {
+	if s.after >= 0 && t.after != nil && t.after[s.after] < x.most {
 		n++
 	}
 	return n
@@ -260,7 +276,7 @@ func (t tried) count(s situation) {
 	if s.here >= 0 {
 		t.here[s.here]++
 	}
-	if s.after >= 0 {
+	if s.after >= 0 && t.after != nil {
 		t.after[s.after]++
 	}
 }
@@ -287,7 +303,7 @@ func (x *sampler) newest(j *sampled, places, chosen []int, n int, t tried, rando
 	for range n {
 		most, equal := 1, []int(nil)
 		for _, p := range places {
-			news := x.news(j.situation(p), t)
+			news := x.news(j.situation(p, t), t)
 			if news < most || slices.Contains(chosen, p) {
 				continue
 			}
@@ -300,7 +316,7 @@ func (x *sampler) newest(j *sampled, places, chosen []int, n int, t tried, rando
 			break
 		}
 		p := equal[random.IntN(len(equal))]
-		t.count(j.situation(p))
+		t.count(j.situation(p, t))
 		chosen = append(chosen, p)
 	}
 	slices.Sort(chosen)
@@ -308,8 +324,11 @@ func (x *sampler) newest(j *sampled, places, chosen []int, n int, t tried, rando
 }
 
 // situation returns the situation at a place. A place at a step of the client, or behind the last
-// line, has that of the output before it.
-func (j *sampled) situation(place int) situation {
+// line, has that of the output before it, unless the fault is raced.
+func (j *sampled) situation(place int, t tried) situation {
+	if n, is := j.calls[place]; is && t.raced {
+		return situation{n, -1}
+	}
 	for i := min(place, len(j.situations)-1); i >= 0; i-- {
 		if j.situations[i].here >= 0 {
 			return j.situations[i]

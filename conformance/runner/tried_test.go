@@ -22,8 +22,8 @@ func (placed) Standin() string { return "folder" }
 // TestFaultsTriedByKind holds the numbers that conformance/plug/jsonl/PROTOCOL.md states: on
 // which kinds of subjects how many faults are tried.
 func TestFaultsTriedByKind(t *testing.T) {
-	if n := len(fault.Operators()); n != 47 {
-		t.Errorf("there are %d faults, the page says 47", n)
+	if n := len(fault.Operators()); n != 56 {
+		t.Errorf("there are %d faults, the page says 56", n)
 	}
 	for _, x := range []struct {
 		kind    string
@@ -31,9 +31,9 @@ func TestFaultsTriedByKind(t *testing.T) {
 		limits  *adapters.Limits
 		want    int
 	}{
-		{"a program that takes limits", program{}, &adapters.Limits{}, 42},
-		{"a program without limits", program{}, nil, 36},
-		{"a server that runs already", placed{}, nil, 35},
+		{"a program that takes limits", program{}, &adapters.Limits{}, 51},
+		{"a program without limits", program{}, nil, 45},
+		{"a server that runs already", placed{}, nil, 44},
 	} {
 		var tried []string
 		for _, c := range backend.Checks() {

@@ -31,6 +31,7 @@ const (
 	Transparent Kind = "transparent" // the same events
 	Noticed     Kind = "noticed"     // the same events, and one notice
 	Terminal    Kind = "terminal"    // the events so far, their closings, one error
+	Raced       Kind = "raced"       // what must hold whichever of a call and a line comes first
 )
 
 // Operator is a way to change a case's wire.
@@ -45,13 +46,22 @@ type Operator struct {
 	// places are the places in a case. named reports whether the scenario names
 	// the operator.
 	places func(c *lines, named bool) []int
-	apply  func(c *lines, place int) Fault
+	// placesIn replaces places if they depend on the steps of the scenario. It is not called
+	// without one.
+	placesIn func(c *lines, s *fixtures.Scenario) []int
+	apply    func(c *lines, place int) Fault
 }
 
 // Places returns where the operator can be applied to a case of a scenario. The
 // scenario may be nil, which names no operator.
 func (o Operator) Places(c *fixtures.Case, s *fixtures.Scenario) []int {
-	return o.places(linesOf(c), s != nil && slices.Contains(s.Faults, o.Name))
+	switch {
+	case o.placesIn == nil:
+		return o.places(linesOf(c), s != nil && slices.Contains(s.Faults, o.Name))
+	case s == nil:
+		return nil
+	}
+	return o.placesIn(linesOf(c), s)
 }
 
 // Apply changes the case at one of its places.
@@ -100,6 +110,8 @@ type Fault struct {
 	// ClientTimeout is how long the client waits for its calls to return; if
 	// ListenerBlocked, only for Close. 0 is without limit.
 	ClientTimeout time.Duration
+	// Race is what the client does at another moment than the recording's; nil: nothing.
+	Race *Race
 }
 
 // EndsProcess reports whether a line that was played is the one by which the fault
@@ -125,7 +137,7 @@ func Operators() []Operator { return slices.Clone(operators()) }
 
 // operators makes the operators once: they are looked up in each run.
 var operators = sync.OnceValue(func() []Operator {
-	return []Operator{
+	return slices.Concat([]Operator{
 		wholeWire("split-every-byte", "Each byte of stdout is written alone.",
 			Fault{Chunk: everyByte}),
 		splitRandom(),
@@ -180,7 +192,7 @@ var operators = sync.OnceValue(func() []Operator {
 		errorReply(),
 		replyWithoutID(),
 		noReply(),
-	}
+	}, races())
 })
 
 // Named returns an operator by its name. split-random takes a seed:

@@ -90,7 +90,7 @@ func (s *Session) Steer(ctx context.Context, m adapters.Message) error {
 // Limits.Stop, the turn ends in an error and the process is ended.
 func (s *Session) Stop(ctx context.Context) error {
 	return s.Do(ctx, func(reply func(error)) {
-		if s.ledger.Turn() == nil && !s.starting() || s.cancelStopLimit != nil {
+		if !s.stoppable() || s.cancelStopLimit != nil {
 			reply(nil)
 			return
 		}
@@ -106,7 +106,7 @@ func (s *Session) StopAll(ctx context.Context) error {
 		return adapters.ErrUnsupported
 	}
 	return s.Do(ctx, func(reply func(error)) {
-		if s.ledger.Turn() == nil && !s.starting() || s.cancelStopLimit != nil && s.stoppingAll {
+		if !s.stoppable() || s.cancelStopLimit != nil && s.stoppingAll {
 			reply(nil)
 			return
 		}

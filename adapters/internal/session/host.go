@@ -76,7 +76,7 @@ func (s *Session) Ready(err error) {
 // while a turn runs, and stops the stop limit when the turn has ended.
 func (s *Session) updateTimers() {
 	running := s.ledger.Turn() != nil || s.starting()
-	if s.cancelStopLimit != nil && (!running || s.turnEnded(s.stoppingTurn)) {
+	if s.cancelStopLimit != nil && (!s.stoppable() || s.turnEnded(s.stoppingTurn)) {
 		s.cancelStopLimit()
 		s.cancelStopLimit = nil
 	}
@@ -139,6 +139,16 @@ func (s *Session) failSession(err event.Error) {
 func (s *Session) starting() bool {
 	st, ok := s.proto.(Starter)
 	return ok && st.Starting()
+}
+
+// stoppable reports whether a turn runs, or was requested by a message or a command and has not
+// begun.
+func (s *Session) stoppable() bool {
+	if s.ledger.Turn() != nil || s.starting() {
+		return true
+	}
+	c, ok := s.proto.(Commander)
+	return ok && c.CommandStarting()
 }
 
 // closeByClient resolves open questions and ends the process.

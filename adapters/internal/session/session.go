@@ -54,6 +54,11 @@ type Protocol interface {
 // begun. Stop and the idle timer then apply to that turn too.
 type Starter interface{ Starting() bool }
 
+// Commander is a Protocol with commands, such as a compaction, that begin a turn without a message.
+// CommandStarting reports whether one was requested whose turn has not begun. Stop then applies to
+// that turn.
+type Commander interface{ CommandStarting() bool }
+
 // Ender is a Protocol that releases what it holds when the session has ended. No other method is called after Ended.
 type Ender interface{ Ended() }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
@@ -68,10 +69,21 @@ type Mutation struct {
 	OpenError    func(err error) error                      // changes the error of Open
 	Declare      func(c *adapters.Capabilities)             // changes what it declares
 	Transcript   func(e event.Event, out func(event.Event)) // changes what it reads from a transcript; without it, it reads none
+	// Around replaces Send, Stop, Answer, SetMode and Close. call makes the call of the reference.
+	Around func(m Moment, verb fixtures.Verb, call func() error) error
 	// Launch replaces the process.
 	Launch func(p proc.Process) proc.Process
 	// Output replaces the readers of the process.
 	Output func(p proc.Process) (stdout, stderr io.Reader)
+}
+
+// Moment is what a session does when a call comes.
+type Moment struct {
+	Waiting  bool          // a message was sent whose turn has not begun
+	Turn     bool          // a turn runs
+	Stopping bool          // it is being stopped
+	AtOnce   fixtures.Verb // the call that was made at the same time; "": none
+	Allow    func()        // of Answer: writes a reply that allows what the question asks
 }
 
 // Subject breaks a reference adapter.
@@ -121,7 +133,7 @@ func (s *subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 		s.a.Open(&o)
 	}
 	l := &launcher{Launcher: o.Launch, m: s.a.Mutation}
-	if s.a.Write != nil || s.a.Read != nil || s.a.BeforeClose != nil || s.a.LateAnswer != nil || s.a.Output != nil || s.a.Launch != nil || s.a.StopLimit > 0 {
+	if s.a.Write != nil || s.a.Read != nil || s.a.BeforeClose != nil || s.a.LateAnswer != nil || s.a.Output != nil || s.a.Launch != nil || s.a.StopLimit > 0 || s.a.Around != nil {
 		o.Launch = l
 	}
 	if s.a.Context != nil {
@@ -149,6 +161,9 @@ func (s *subject) Open(ctx context.Context, o conformance.Open) (adapters.Sessio
 	}
 	if s.a.StopLimit > 0 {
 		emit = b.cancelStopLimit
+	}
+	if s.a.Around != nil {
+		emit = b.moments.follow
 	}
 	if emit != nil {
 		out := make(chan event.Event)
@@ -187,6 +202,7 @@ type session struct {
 	running atomic.Bool // with StopLimit: a turn runs
 	limit   atomic.Pointer[time.Timer]
 	passed  chan struct{} // with WaitForReader: closed when the client has received all events
+	moments moments       // with Around
 }
 
 // Backlog implements adapters.Backlogger where the reference does.
@@ -208,6 +224,10 @@ func (s *session) Events() <-chan event.Event { return s.events }
 func (s *session) Unwrap() adapters.Session { return s.Session }
 
 func (s *session) Send(ctx context.Context, m adapters.Message) error {
+	return s.around(fixtures.VerbSend, "", func() error { return s.send(ctx, m) })
+}
+
+func (s *session) send(ctx context.Context, m adapters.Message) error {
 	if s.a.Files != nil && len(m.Attachments) > 0 {
 		m.Attachments = s.a.Files(m.Attachments)
 	}
@@ -225,6 +245,10 @@ func (s *session) Send(ctx context.Context, m adapters.Message) error {
 }
 
 func (s *session) Stop(ctx context.Context) error {
+	return s.around(fixtures.VerbStop, "", func() error { return s.stop(ctx) })
+}
+
+func (s *session) stop(ctx context.Context) error {
 	before := s.stops.Add(1) - 1
 	if s.a.Stop != nil {
 		if err := s.a.Stop(int(before)); err != nil {
@@ -284,6 +308,10 @@ func (s *session) answerAfter() func(event.Event, func(event.Event)) {
 }
 
 func (s *session) Close(ctx context.Context) error {
+	return s.around(fixtures.VerbClose, "", func() error { return s.close(ctx) })
+}
+
+func (s *session) close(ctx context.Context) error {
 	if s.a.BeforeClose != nil {
 		s.a.BeforeClose(s.l.last)
 	}
@@ -298,6 +326,10 @@ func (s *session) Close(ctx context.Context) error {
 }
 
 func (s *session) Answer(ctx context.Context, id string, a adapters.Answer) error {
+	return s.around(fixtures.VerbAnswer, id, func() error { return s.answer(ctx, id, a) })
+}
+
+func (s *session) answer(ctx context.Context, id string, a adapters.Answer) error {
 	if s.a.Answer != nil {
 		s.a.Answer(&a)
 	}
@@ -315,6 +347,10 @@ func (s *session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 
 // SetMode implements adapters.ModeSetter where the reference does.
 func (s *session) SetMode(ctx context.Context, mode string) error {
+	return s.around(fixtures.VerbSet, "", func() error { return s.setMode(ctx, mode) })
+}
+
+func (s *session) setMode(ctx context.Context, mode string) error {
 	if s.a.SetMode != nil {
 		var err error
 		if mode, err = s.a.SetMode(mode); err != nil {
