@@ -167,7 +167,7 @@ func (t *translator) handleItem(b []byte, completed bool) {
 	case "imageView":
 		th.imageViewed = true
 	case "userMessage":
-		if th.imageViewed && it.ClientID == "" && it.isImage() {
+		if th.imageViewed && it.ClientID == "" && it.repeatsImage() {
 			return // 0.98 repeats a picture that the model looked at
 		}
 	}
@@ -348,10 +348,16 @@ func (t *translator) handleUserMessage(th *thread, sc *ledger.Scope, it *item, c
 	sc.Emit(d)
 }
 
-// isImage reports whether the content is pictures alone.
-func (it *item) isImage() bool {
+// cannotAttach begins what 0.98 gives to the model in place of a picture of a format that it
+// does not support.
+const cannotAttach = "Codex cannot attach image at `"
+
+// repeatsImage reports whether the content is pictures alone, or what stands for one.
+func (it *item) repeatsImage() bool {
 	inputs := lenient.Decode[lenient.List[input]](it.Content)
-	return len(inputs) > 0 && !slices.ContainsFunc(inputs, func(in input) bool { return in.Type != "image" })
+	return len(inputs) > 0 && !slices.ContainsFunc(inputs, func(in input) bool {
+		return in.Type != "image" && !(in.Type == "text" && strings.HasPrefix(string(in.Text), cannotAttach))
+	})
 }
 
 // endBackgroundCommand emits the end of a command that outlived its turn.

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"cmp"
+	"encoding/base64"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -200,7 +201,7 @@ func toolResult(l *ledger.Ledger, it *item) event.ToolResult {
 			}
 		}
 	case "dynamicToolCall":
-		d.Output = contentText(it.ContentItems)
+		d.Output, d.Media = contentText(it.ContentItems), imagesOf(l, it.ContentItems)
 	case "functionCall", "functionCallOutput":
 		d.Output = contentText(it.Output)
 	case "collabAgentToolCall":
@@ -225,6 +226,8 @@ type mcpResult struct {
 type contentItem struct {
 	Type lenient.Str `json:"type"`
 	Text lenient.Str `json:"text"`
+
+	ImageURL lenient.Str `json:"imageUrl"`
 }
 
 // contentText returns the text of a list of content items, or of a plain
@@ -252,6 +255,19 @@ func contentText(v jsontext.Value) string {
 		}
 	}
 	return strings.Join(texts, "\n")
+}
+
+// imagesOf returns the images that a tool of the client gave, as data URLs.
+func imagesOf(l *ledger.Ledger, v jsontext.Value) (out []event.Media) {
+	for _, it := range lenient.Decode[lenient.List[contentItem]](v) {
+		head, data, _ := strings.Cut(string(it.ImageURL), ",")
+		mime, isData := strings.CutPrefix(head, "data:")
+		mime, isBase64 := strings.CutSuffix(mime, ";base64")
+		if b, err := base64.StdEncoding.DecodeString(data); isData && isBase64 && err == nil {
+			out = append(out, l.MediaOf(event.MediaKindOf(mime), mime, b))
+		}
+	}
+	return out
 }
 
 type fileChange struct {

@@ -19,7 +19,7 @@ import (
 
 func coverageCmd() *cobra.Command {
 	var dir, never, state string
-	var asJSON, markdown, undeclared, ignored bool
+	var asJSON, markdown, undeclared, ignored, values bool
 	cmd := &cobra.Command{
 		Use:   "coverage [RUNTIME[@VERSION]…]",
 		Short: "Print what each runtime performs, and how much of its wire the corpus contains",
@@ -31,6 +31,11 @@ If the runtime declares its own wire (turnspec schema), coverage also counts the
 messages, item types, fields and enumeration values that the corpus contains, and
 how many are declared.
 
+With --values it counts how many different values each member has instead: of the events
+in the goldens, for each runtime and for all together, and of the lines of the wire. It
+lists the members that never vary, which no check can judge, with the reason if there is
+one; --json has all members. The newest version of each runtime counts.
+
 Much of what a runtime declares cannot happen offline: accounts, realtime audio,
 plugins of a vendor's shop. The figures are for comparing; 100 % is not a goal.`,
 		Example: `  turnspec coverage
@@ -39,6 +44,8 @@ plugins of a vendor's shop. The figures are for comparing; 100 % is not a goal.`
   turnspec coverage codex@0.169.0 --never messages
   turnspec coverage claude --undeclared
   turnspec coverage --ignored-but-seen
+  turnspec coverage --values
+  turnspec coverage claude --values --json
   turnspec coverage --json`,
 		ValidArgsFunction: complete(runtimeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,6 +61,9 @@ plugins of a vendor's shop. The figures are for comparing; 100 % is not a goal.`
 			c, err := openCorpus(dir)
 			if err != nil {
 				return err
+			}
+			if values {
+				return printValues(cmd.OutOrStdout(), c, args, asJSON)
 			}
 			reports, err := coverages(c, args)
 			if err != nil {
@@ -89,11 +99,37 @@ plugins of a vendor's shop. The figures are for comparing; 100 % is not a goal.`
 	f.BoolVar(&markdown, "markdown", false, "print a Markdown table")
 	f.BoolVar(&undeclared, "undeclared", false, "list names that are on the wire but not declared")
 	f.BoolVar(&ignored, "ignored-but-seen", false, "list messages that the reference adapters ignore although they occur, with the reasons")
+	f.BoolVar(&values, "values", false, "list members of events and of the wire that never vary, with the reasons")
 	f.StringVar(&never, "never", "", "list the names of this kind that the corpus lacks: messages, requests, items, fields or values")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown", "undeclared", "ignored-but-seen", "never", "scenarios")
+	cmd.MarkFlagsMutuallyExclusive("values", "markdown", "undeclared", "ignored-but-seen", "never", "scenarios")
 	completeFlag(cmd, "scenarios", coverage.States)
 	completeFlag(cmd, "never", coverage.PartNames)
 	return cmd
+}
+
+// printValues lists the members of the runtimes named, or of all, that never vary.
+func printValues(w io.Writer, c fixtures.Corpus, runtimes []string, asJSON bool) error {
+	if len(runtimes) == 0 {
+		runtimes = wires.Names()
+	}
+	for _, name := range runtimes {
+		if _, err := wires.Get(name); err != nil {
+			return fmt.Errorf("--values takes runtimes without a version: %w", err)
+		}
+	}
+	members, err := coverage.MembersOf(c, runtimes)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(w, members)
+	}
+	if err := printTable(w, coverage.SummaryTable(members)); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	return printTable(w, coverage.GapTable(members))
 }
 
 // coverages returns the reports of the versions named, or of all.

@@ -30,14 +30,34 @@ const PromptLimit = time.Second
 func (d *director) idleWait() time.Duration {
 	switch f := d.run.Fault; {
 	case f == nil || f.Kind != fault.Terminal:
-		return time.Second
+		return d.pauseLimit()
 	case f.Hangs && !d.faultPlayed():
-		return time.Second
+		return d.pauseLimit()
 	case f.Hangs:
 		return d.onlyOnce(d.run.StallWait)
 	}
 	return d.onlyOnce(EndLimit)
 }
+
+// pauseLimit is how long a subject may be idle that is to act by itself: a second, or
+// longer if the recorded client waited longer between a line of the runtime and its own next
+// one, as after a reply that names the time of the next attempt.
+func (d *director) pauseLimit() time.Duration {
+	limit := time.Second
+	if d.run.Case == nil {
+		return limit
+	}
+	wire := d.run.Case.Wire
+	for i := 1; i < len(wire); i++ {
+		if wire[i].Dir == fixtures.In && wire[i-1].Dir == fixtures.Out {
+			limit = max(limit, wire[i].T-wire[i-1].T+time.Second)
+		}
+	}
+	return min(limit, maxPause)
+}
+
+// maxPause bounds pauseLimit.
+const maxPause = time.Minute
 
 // onlyOnce returns the limit of a wait for what the fault did. Real time is not wasted on
 // a second wait if a first one was in vain.

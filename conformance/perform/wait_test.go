@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // idle is an environment in which nothing moves.
@@ -17,6 +18,22 @@ func (idle) runUntil(<-chan struct{}) bool { return false }
 // TestWaitsOnceForAFault checks that a subject in real time that does not react to a fault
 // is given the whole limit once, from the line of the fault on, and a second at each later
 // wait. In virtual time each wait has the whole limit.
+// TestIdleWaitFollowsTheRecording checks that a subject may be idle for as long as the
+// recorded client was.
+func TestIdleWaitFollowsTheRecording(t *testing.T) {
+	line := func(dir fixtures.Dir, at time.Duration) fixtures.WireLine { return fixtures.WireLine{Dir: dir, T: at} }
+	for want, wire := range map[time.Duration][]fixtures.WireLine{
+		time.Second:     {line(fixtures.In, 0), line(fixtures.Out, time.Minute)},
+		3 * time.Second: {line(fixtures.In, 0), line(fixtures.Out, time.Second), line(fixtures.In, 3*time.Second)},
+		maxPause:        {line(fixtures.Out, 0), line(fixtures.In, time.Hour)},
+	} {
+		d := &director{run: &conformance.Run{Case: &fixtures.Case{Wire: wire}}}
+		if got := d.idleWait(); got != want {
+			t.Errorf("%v: waits %v, want %v", wire, got, want)
+		}
+	}
+}
+
 func TestWaitsOnceForAFault(t *testing.T) {
 	for tier, want := range map[conformance.Tier]time.Duration{
 		conformance.TierProcess: EndLimit + time.Second,

@@ -255,10 +255,13 @@ func usageOf(u *fixtures.Usage) aUsage {
 	if u == nil {
 		return aUsage{Input: inputTokens, Output: outputTokens}
 	}
-	return aUsage{Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output}
+	return aUsage{Input: u.Input - u.Cached - u.Written, CacheCreation: u.Written, CacheRead: u.Cached, Output: u.Output}
 }
 
 func (v *messagesEncoder) separatesTexts() bool { return true }
+
+// nextPart is false: the API has no summary in parts.
+func (v *messagesEncoder) nextPart() (bool, error) { return false, nil }
 
 func (v *messagesEncoder) start(u *fixtures.Usage) error {
 	v.msg = aMessage{

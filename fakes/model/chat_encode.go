@@ -72,7 +72,8 @@ type (
 		Completion    int `json:"completion_tokens"`
 		Total         int `json:"total_tokens"`
 		PromptDetails struct {
-			Cached int `json:"cached_tokens"`
+			Cached  int `json:"cached_tokens"`
+			Written int `json:"cache_write_tokens,omitzero"`
 		} `json:"prompt_tokens_details"`
 		CompletionDetails struct {
 			Reasoning int `json:"reasoning_tokens"`
@@ -82,12 +83,16 @@ type (
 
 func (v *chatEncoder) separatesTexts() bool { return false }
 
+// nextPart is false: the API has no summary in parts.
+func (v *chatEncoder) nextPart() (bool, error) { return false, nil }
+
 func (v *chatEncoder) start(u *fixtures.Usage) error {
 	if u == nil {
 		u = &fixtures.Usage{Input: inputTokens, Output: outputTokens}
 	}
 	v.usage = &cUsage{Prompt: u.Input, Completion: u.Output, Total: u.Input + u.Output}
 	v.usage.PromptDetails.Cached, v.usage.CompletionDetails.Reasoning = u.Cached, u.Reasoning
+	v.usage.PromptDetails.Written = u.Written
 	v.id = v.o.id("chatcmpl-")
 	v.message.Role = "assistant"
 	if v.dialect.comments {

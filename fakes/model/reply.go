@@ -38,6 +38,9 @@ type encoder interface {
 	start(u *fixtures.Usage) error
 	openBlock(think bool, how fixtures.Form) error // a block of text or reasoning
 	addDelta(text string) error
+	// nextPart ends a part of the summary of the open reasoning. What follows is the next part. It
+	// reports false if the API has no such parts.
+	nextPart() (bool, error)
 	closeBlock() error // the open block
 	addRedacted(data string) error
 	addSearch(s *fixtures.Search) error

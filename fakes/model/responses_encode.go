@@ -20,7 +20,8 @@ type responsesEncoder struct {
 	think bool
 	how   fixtures.Form
 	text  strings.Builder
-	part  bool // a part of a summary has begun
+	part  bool       // a part of a summary has begun
+	parts []oSummary // of the summary, that have ended
 	items []any
 	usage *fixtures.Usage
 }
@@ -46,7 +47,8 @@ type (
 	oUsage struct {
 		Input        int `json:"input_tokens"`
 		InputDetails struct {
-			Cached int `json:"cached_tokens"`
+			Cached  int `json:"cached_tokens"`
+			Written int `json:"cache_write_tokens,omitzero"`
 		} `json:"input_tokens_details"`
 		Output        int `json:"output_tokens"`
 		OutputDetails struct {
@@ -137,6 +139,7 @@ func (v *responsesEncoder) response(status string) *oResponse {
 		}
 		r.Usage = &oUsage{Input: u.Input, Output: u.Output, Total: u.Input + u.Output}
 		r.Usage.InputDetails.Cached, r.Usage.OutputDetails.Reasoning = u.Cached, u.Reasoning
+		r.Usage.InputDetails.Written = u.Written
 	}
 	return r
 }

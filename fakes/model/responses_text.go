@@ -8,7 +8,7 @@ import (
 
 // openBlock begins an item. An item without deltas is written only at its end.
 func (v *responsesEncoder) openBlock(think bool, how fixtures.Form) error {
-	v.think, v.how, v.part = think, how, false
+	v.think, v.how, v.part, v.parts = think, how, false, nil
 	v.text.Reset()
 	prefix := "msg_"
 	var item any
@@ -40,11 +40,11 @@ func (v *responsesEncoder) addDelta(s string) error {
 		return v.event(oEvent{Type: "response.output_text.delta", Output: v.outputIndex(), ItemID: v.item, Content: new(int), Delta: &s})
 	case !v.part: // empty reasoning has no part
 		v.part = true
-		if err := v.event(oEvent{Type: "response.reasoning_summary_part.added", Output: v.outputIndex(), ItemID: v.item, Summary: new(int), Part: oSummary{Type: "summary_text"}}); err != nil {
+		if err := v.event(oEvent{Type: "response.reasoning_summary_part.added", Output: v.outputIndex(), ItemID: v.item, Summary: new(len(v.parts)), Part: oSummary{Type: "summary_text"}}); err != nil {
 			return err
 		}
 	}
-	return v.event(oEvent{Type: "response.reasoning_summary_text.delta", Output: v.outputIndex(), ItemID: v.item, Summary: new(int), Delta: &s})
+	return v.event(oEvent{Type: "response.reasoning_summary_text.delta", Output: v.outputIndex(), ItemID: v.item, Summary: new(len(v.parts)), Delta: &s})
 }
 
 func (v *responsesEncoder) closeBlock() error {
@@ -73,16 +73,11 @@ func (v *responsesEncoder) closeBlock() error {
 
 // endReasoning ends reasoning: its summary, and the raw reasoning.
 func (v *responsesEncoder) endReasoning(s string) error {
-	item := oReasoning{Type: "reasoning", ID: v.item, Summary: []oSummary{}}
-	var evs []oEvent
-	if s != "" {
-		part := oSummary{"summary_text", s}
-		item.Summary = append(item.Summary, part)
-		evs = []oEvent{
-			{Type: "response.reasoning_summary_text.done", Summary: new(int), Text: &s},
-			{Type: "response.reasoning_summary_part.done", Summary: new(int), Part: part},
-		}
+	if err := v.endPart(s); err != nil {
+		return err
 	}
+	item := oReasoning{Type: "reasoning", ID: v.item, Summary: append([]oSummary{}, v.parts...)}
+	var evs []oEvent
 	if v.how.Raw != nil {
 		raw := strings.Join(v.how.Raw, "")
 		item.Content = []oSummary{{"reasoning_text", raw}}
@@ -101,6 +96,36 @@ func (v *responsesEncoder) endReasoning(s string) error {
 		}
 	}
 	return v.endItem(item)
+}
+
+// nextPart ends a part of a summary.
+func (v *responsesEncoder) nextPart() (bool, error) {
+	err := v.endPart(v.text.String())
+	v.text.Reset()
+	v.part = false
+	return true, err
+}
+
+// endPart ends a part of a summary, unless it is empty.
+func (v *responsesEncoder) endPart(s string) error {
+	if s == "" {
+		return nil
+	}
+	part, at := oSummary{"summary_text", s}, len(v.parts)
+	v.parts = append(v.parts, part)
+	if v.how.Whole {
+		return nil
+	}
+	for _, e := range []oEvent{
+		{Type: "response.reasoning_summary_text.done", Summary: &at, Text: &s},
+		{Type: "response.reasoning_summary_part.done", Summary: &at, Part: part},
+	} {
+		e.Output, e.ItemID = v.outputIndex(), v.item
+		if err := v.event(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addRedacted writes reasoning that only the model can read.

@@ -145,6 +145,19 @@ func (y *replyWriter) writeText(ctx context.Context, p fixtures.Part) error {
 		deltas = p.Think
 	}
 	same := y.cur != nil && y.cur.think == think
+	if same && p.Form.Next {
+		next, err := y.v.nextPart()
+		if err != nil {
+			return err
+		}
+		if next {
+			y.s.mu.Lock()
+			y.cur.open = false
+			y.s.mu.Unlock()
+			y.startPart(think)
+			y.held = true // the block goes on
+		}
+	}
 	if !same || !y.held {
 		joins := same && !y.v.separatesTexts()
 		closeBlock := y.closeBlock

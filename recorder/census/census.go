@@ -2,6 +2,7 @@ package census
 
 import (
 	"bytes"
+	"hash/maphash"
 	"maps"
 	"regexp"
 	"slices"
@@ -35,6 +36,9 @@ type Field struct {
 	Values map[string]int  // of the form word, true and false; at most MaxValues
 	// ValueCases has, for each of Values, the scenarios that have it.
 	ValueCases map[string]map[string]bool
+	// Different has the hashes of its values as they are written; at most MaxValues.
+	Different map[uint64]bool
+	First     string // the first of its values as it is written
 }
 
 // MaxValues bounds how many values of a member are kept. A member with more values
@@ -45,19 +49,28 @@ const MaxValues = 40
 func Take(cases []*fixtures.Case) *Census {
 	c := &Census{map[string]*Kind{}}
 	for _, one := range cases {
-		for _, m := range Messages(one) {
-			key := direction(m.In) + m.Kind
-			k := c.Kinds[key]
-			if k == nil {
-				k = &Kind{Cases: map[string]bool{}, Fields: map[string]*Field{}}
-				c.Kinds[key] = k
-			}
-			k.Count++
-			k.Cases[one.Scenario] = true
-			k.countMessage(one.Scenario, m.Value)
-		}
+		c.AddCase(one)
 	}
 	return c
+}
+
+// AddCase counts the messages of a case.
+func (c *Census) AddCase(one *fixtures.Case) {
+	for _, m := range Messages(one) {
+		c.Add(direction(m.In)+m.Kind, one.Scenario, m.Value)
+	}
+}
+
+// Add counts a message of a kind.
+func (c *Census) Add(kind, scenario string, v jsontext.Value) {
+	k := c.Kinds[kind]
+	if k == nil {
+		k = &Kind{Cases: map[string]bool{}, Fields: map[string]*Field{}}
+		c.Kinds[kind] = k
+	}
+	k.Count++
+	k.Cases[scenario] = true
+	k.countMessage(scenario, v)
 }
 
 // Shown returns how many messages of the runtime have that name, as their kind or
@@ -80,10 +93,33 @@ func Shown(kinds map[string]*Kind, name string) int {
 
 func (k *Kind) countMessage(scenario string, v jsontext.Value) {
 	dec := jsontext.NewDecoder(bytes.NewReader(v), wire.AsWritten)
-	_ = k.countValue(scenario, dec, "") // what is not JSON is counted up to there
+	_ = k.countValue(scenario, v, dec, "") // what is not JSON is counted up to there
 }
 
-func (k *Kind) countValue(scenario string, dec *jsontext.Decoder, path string) error {
+func (k *Kind) countValue(scenario string, all jsontext.Value, dec *jsontext.Decoder, path string) error {
+	from := dec.InputOffset()
+	if err := k.countParts(scenario, all, dec, path); err != nil {
+		return err
+	}
+	if f := k.Fields[path]; f != nil {
+		f.addDifferent(bytes.TrimLeft(all[from:dec.InputOffset()], " \t\r\n,:"))
+	}
+	return nil
+}
+
+// addDifferent adds a value to those that are different.
+func (f *Field) addDifferent(value []byte) {
+	if len(f.Different) == 0 {
+		f.First = string(value)
+	}
+	if len(f.Different) < MaxValues {
+		f.Different[maphash.Bytes(seed, value)] = true
+	}
+}
+
+var seed = maphash.MakeSeed()
+
+func (k *Kind) countParts(scenario string, all jsontext.Value, dec *jsontext.Decoder, path string) error {
 	tok, err := dec.ReadToken()
 	if err != nil {
 		return err
@@ -96,7 +132,7 @@ func (k *Kind) countValue(scenario string, dec *jsontext.Decoder, path string) e
 			if err != nil {
 				return err
 			}
-			if err := k.countValue(scenario, dec, strings.TrimPrefix(path+"."+memberName(name.String()), ".")); err != nil {
+			if err := k.countValue(scenario, all, dec, strings.TrimPrefix(path+"."+memberName(name.String()), ".")); err != nil {
 				return err
 			}
 		}
@@ -105,7 +141,7 @@ func (k *Kind) countValue(scenario string, dec *jsontext.Decoder, path string) e
 	case '[':
 		k.countField(scenario, path, "list", "")
 		for dec.PeekKind() != ']' {
-			if err := k.countValue(scenario, dec, path+"[]"); err != nil {
+			if err := k.countValue(scenario, all, dec, path+"[]"); err != nil {
 				return err
 			}
 		}
@@ -134,7 +170,7 @@ func (k *Kind) countField(scenario, path, form, value string) {
 	}
 	f := k.Fields[path]
 	if f == nil {
-		f = &Field{Cases: map[string]bool{}, Forms: map[string]int{}, Values: map[string]int{}, ValueCases: map[string]map[string]bool{}}
+		f = &Field{Cases: map[string]bool{}, Forms: map[string]int{}, Values: map[string]int{}, ValueCases: map[string]map[string]bool{}, Different: map[uint64]bool{}}
 		k.Fields[path] = f
 	}
 	f.Count++

@@ -15,21 +15,16 @@ var Media = &conformance.Check{
 	ID: "tool.media", Source: "the event contract (adapters/event): tool_result.media", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
 	Judges:   []string{"tool_result.media.kind", "tool_result.media.mime", "tool_result.media.size", "tool_result.media.sha256"},
 	Needs:    []string{"tool_result.media"},
-	Mend:     "Describe the decoded bytes of each image, sound and document of the result, in their order. Leave media out if you report none.",
+	Mend:     "Describe the decoded bytes of each image, sound and document of the result, in their order, or declare that you leave tool_result.media out.",
 	Sentence: "media of a tool_result lists each image, sound and document of the runtime's result, with the type, size and hash of its bytes.",
 	Judge:    judgeMedia,
 }
 
-// judgeMedia judges results whose media the runtime states. A subject that reports none at all
-// need not.
+// judgeMedia judges results whose media the runtime states.
 func judgeMedia(t *conformance.Trial, f *conformance.Finding) {
-	reports := false
-	for _, d := range runindex.EventsOf[event.ToolResult](t.Run) {
-		reports = reports || len(d.Media) > 0
-	}
 	for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
 		stated := runindex.StatedResult(t.Run, e, d.ToolUseID)
-		if !reports || stated == nil || e.SubagentID != "" {
+		if stated == nil || e.SubagentID != "" {
 			continue
 		}
 		f.Asserted(1)

@@ -7,6 +7,18 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
+var forgetsThePictures = broken.Adapter{
+	Name: "forgets-the-pictures", Sentence: "reports no media of results",
+	Proves: "tool.media",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok {
+			d.Media = nil
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
 var countsTheDigits = broken.Adapter{
 	Name: "counts-the-digits", Sentence: "gives the length of an image in base64 as its size",
 	Proves: "tool.media",

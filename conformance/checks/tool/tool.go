@@ -67,7 +67,7 @@ func Broken() []broken.Adapter {
 		readsTheFolder,
 		callsAPageASearch,
 		showsAPartAsTheWhole,
-		countsTheDigits,
+		countsTheDigits, forgetsThePictures,
 		keepsPiecesBack,
 		piecesForEverybody,
 		namesNoInput,
