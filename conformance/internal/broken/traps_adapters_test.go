@@ -325,3 +325,11 @@ var forgetsTheReplies = broken.Adapter{
 }
 
 var reply = regexp.MustCompile(`\{"content":"[^"]*","role":"assistant"\},?`)
+
+var namesNoRole = broken.Adapter{
+	Name: "names-no-role", Sentence: "leaves the role out of a message",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.Replace(line, []byte(`"role":"user",`), nil, 1))
+		return err
+	}},
+}
