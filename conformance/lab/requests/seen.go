@@ -3,6 +3,7 @@ package requests
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -294,14 +295,17 @@ var tempFile = regexp.MustCompile(`turnspec-[0-9]+`)
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// maxMessage bounds what is stored of a message.
-const maxMessage = 200
+// maxWords is how many words of a message are stored. More are prose of the vendor, which the
+// recorder elides, too.
+const maxWords = 5
 
 func clip(s string) string {
-	if len(s) > maxMessage {
-		return strings.ToValidUTF8(s[:maxMessage], "") + "…"
+	words := strings.Fields(s)
+	if len(words) <= maxWords {
+		return s
 	}
-	return s
+	kept := strings.Join(words[:maxWords], " ")
+	return fmt.Sprintf("%s <elided:%d>", kept, len(s)-len(kept))
 }
 
 var (
