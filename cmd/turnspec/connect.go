@@ -49,7 +49,11 @@ func smokeRecording(corpus fixtures.Corpus, runtime, version, of string) (perfor
 		return rec, err
 	}
 	rec.Lifecycle, err = corpus.LoadReadReplies(rec.Case.Runtime, rec.Case.Version)
-	if errors.Is(err, fs.ErrNotExist) { // codexexec answers no reads
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // codexexec answers no reads
+		return rec, err
+	}
+	rec.Requests, err = corpus.LoadRequests(rec.Case.Runtime, rec.Case.Version)
+	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	return rec, err

@@ -33,8 +33,8 @@ fails; the weakest facts come first. Checks of the golden tier do not count.
 
 With --sweep --written it changes what the adapter gives to the runtime instead: each
 member of each line, each argument and each variable that it adds. The stand-in answers
-the changed line, and a check must fail. A member that the runtime ignores is no fact;
-which those are is not known here.
+the changed line, and a check must fail. A member that the runtime ignores is no fact, as
+far as turnspec census has found out which those are.
 
 The newest version of each runtime is played; all cases take minutes.`,
 		Example: `  turnspec facts tool_result.exit_code

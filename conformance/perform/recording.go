@@ -20,6 +20,8 @@ type Recording struct {
 	Case      *fixtures.Case
 	Scenario  *fixtures.Scenario
 	Lifecycle *fixtures.ReadReplies // answers to reads; nil: the corpus holds none
+	// Requests is what the version does with changed requests; nil: the corpus does not hold it.
+	Requests *fixtures.Requests
 	// Prepared is the case prepared for many replays; nil: each replay prepares it.
 	Prepared *standin.Prepared
 	// Observers are given the events by Virtual, for Run.Observed.
@@ -32,7 +34,7 @@ type Recording struct {
 
 // newPlay returns a stand-in that replays the case with a fault, or without one.
 func (rec *Recording) newPlay(f *fault.Fault) (*standin.Play, error) {
-	o := standin.Options{Manual: true, Holds: true, ReadReplies: rec.Lifecycle}
+	o := standin.Options{Manual: true, Holds: true, ReadReplies: rec.Lifecycle, Requests: rec.Requests}
 	if f != nil {
 		f.ApplyTo(&o)
 	}
@@ -83,12 +85,14 @@ type Loader struct {
 	Corpus     fixtures.Corpus
 	scenarios  map[string]*fixtures.Scenario
 	lifecycles map[string]*fixtures.ReadReplies
+	requests   map[string]*fixtures.Requests
 }
 
 // Load returns the case with its scenario and its lifecycle.
 func (l *Loader) Load(c *fixtures.Case) (Recording, error) {
 	if l.scenarios == nil {
 		l.scenarios, l.lifecycles = map[string]*fixtures.Scenario{}, map[string]*fixtures.ReadReplies{}
+		l.requests = map[string]*fixtures.Requests{}
 	}
 	scn, have := l.scenarios[c.Scenario]
 	if !have {
@@ -108,5 +112,13 @@ func (l *Loader) Load(c *fixtures.Case) (Recording, error) {
 		}
 		l.lifecycles[version] = life
 	}
-	return Recording{Case: c, Scenario: scn, Lifecycle: life}, nil
+	requests, have := l.requests[version]
+	if !have {
+		var err error
+		if requests, err = l.Corpus.LoadRequests(c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return Recording{}, err
+		}
+		l.requests[version] = requests
+	}
+	return Recording{Case: c, Scenario: scn, Lifecycle: life, Requests: requests}, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fakes/pipe"
+	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
@@ -84,6 +85,10 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 	if text := p.refuseLaunch(l, &asks, &p.s.processes[n]); text != "" {
 		return l.printAndExit("", text+"\n", 1), nil
 	}
+	if change, why := p.o.Requests.RefusedLaunch(c.Argv); change != nil && !p.recordedRefused(n, change) {
+		p.violationf("process %d: %s; %s", n, why, change)
+		return l.printAndExit("", change.Message+"\n", change.Code), nil
+	}
 	l.n, l.mode = n, asks.Settings.Ask
 	l.files, l.attachments = contentsOf(asks.SettingFiles), contentsOf(asks.Attachments)
 	l.chosen = overlay(wire.Settings{Dir: l.dir}, asks.Settings)
@@ -99,6 +104,12 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 	}
 	p.change.Broadcast()
 	return l, nil
+}
+
+// recordedRefused reports whether the recording's client started a process in such a way too.
+func (p *Play) recordedRefused(n int, change *fixtures.RequestChange) bool {
+	same, _ := p.o.Requests.RefusedLaunch(p.s.processes[n].argv)
+	return same == change
 }
 
 // refuseLaunch returns what the runtime prints if a launch plays no process, or "".

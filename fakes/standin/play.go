@@ -24,6 +24,8 @@ type ReadReplies = *fixtures.ReadReplies
 // Options say how to play.
 type Options struct {
 	ReadReplies ReadReplies // may be nil
+	// Requests is what the version does with changed requests; nil: it is not known.
+	Requests *fixtures.Requests
 	// Fault changes the lines of one process; nil plays what was recorded. It must
 	// not modify the lines that it is given.
 	Fault func(process int, lines []fixtures.WireLine) []fixtures.WireLine

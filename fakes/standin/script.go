@@ -28,6 +28,7 @@ type script struct {
 // process is what a script has found out about one of its processes.
 type process struct {
 	hooks   map[string][]string // of its client
+	argv    []string            // of its client
 	launch  wire.Launch
 	session string // the id of its session, or of its thread
 	turns   int    // that run at the line in hand
@@ -80,7 +81,7 @@ func compile(c *fixtures.Case, lines []fixtures.WireLine, prepared *Prepared) (*
 		p := &s.processes[w.Process]
 		switch w.Dir {
 		case fixtures.Spawn:
-			p.launch = rt.Launched(c.Version, w.Argv, nil)
+			p.argv, p.launch = w.Argv, rt.Launched(c.Version, w.Argv, nil)
 			for _, a := range w.Argv {
 				s.noteUUIDs([]byte(a), uuids([]byte(a)), minted, true)
 			}

@@ -187,6 +187,9 @@ func fromEnv(name string) (*fixtures.Case, Options, error) {
 	if o.ReadReplies, err = corpus.LoadReadReplies(c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, o, err
 	}
+	if o.Requests, err = corpus.LoadRequests(c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, o, err
+	}
 	if s := os.Getenv(EnvSpeed); s != "" {
 		if o.Speed, err = strconv.ParseFloat(s, 64); err != nil || o.Speed < 0 {
 			return nil, o, fmt.Errorf("%s: want a number from 0, got %q", EnvSpeed, s)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
@@ -87,6 +88,7 @@ func (p *Play) takeLine(l *launch, b []byte) {
 	case p.ignoresInput(l):
 	case p.claimVerbatim(l, w, &s):
 	case p.refuseMisfit(l, &s):
+	case p.refuseChanged(l, &s, b):
 	case s.isHandshake() && !l.ready:
 		l.hello, l.ready = *s.Step, true
 		if !p.claim(l, w, &s) && !p.isCutOff(l, &s) {
@@ -155,6 +157,36 @@ func (p *Play) refuseMisfit(l *launch, s *step) bool {
 	}
 	p.violationf("process %d: %s: %s", l.n, describe(s), why)
 	p.refuse(l, s, "Invalid request: "+why)
+	return true
+}
+
+// refuseChanged does with a line what the version was found to do with such a one, if it does not
+// do what the line asks.
+func (p *Play) refuseChanged(l *launch, s *step, b []byte) bool {
+	c, why := p.o.Requests.RefusedLine(s.Line, b)
+	if c == nil {
+		return false
+	}
+	for i := range p.s.lines {
+		rec := &p.s.lines[i]
+		if rec.w.Process != l.n || rec.w.Dir != fixtures.In {
+			continue
+		}
+		if same, _ := p.o.Requests.RefusedLine(rec.step.Line, rec.w.Bytes); same == c {
+			return false // the recording's client wrote such a line, and holds what the runtime did
+		}
+	}
+	p.violationf("process %d: %s: %s; %s", l.n, describe(s), why, c)
+	switch c.Effect {
+	case fixtures.EffectRefuses:
+		if f := p.s.rt.Replies.Fail; f != nil {
+			p.writeReply(l, f(s.Line, c.Error))
+		}
+	case fixtures.EffectExits:
+		_, _ = l.stderr.TryWrite([]byte(c.Message + "\n"))
+		l.endProcess(proc.Exit{Code: c.Code})
+	case fixtures.EffectNone, fixtures.EffectSilent, fixtures.EffectDiffers:
+	}
 	return true
 }
 

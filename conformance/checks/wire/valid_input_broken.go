@@ -2,9 +2,14 @@ package wire
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"regexp"
+	"slices"
+	"strings"
 
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
@@ -59,4 +64,20 @@ var misspellsATag = broken.Adapter{
 		_, err := w.Write(bytes.Replace(line, []byte(`"type":"text"`), []byte(`"type":"txt"`), 1))
 		return err
 	}},
+}
+
+var misspellsAFormat = broken.Adapter{
+	Name: "misspells-a-format", Sentence: "starts the runtime with a format that it does not know",
+	Proves:  "wire.valid-input",
+	Runtime: "claude", Why: "Codex has no option for a format",
+	Mutation: broken.Opening(func(o *conformance.Open) {
+		next := o.Launch
+		o.Launch = proc.LauncherFunc(func(ctx context.Context, c proc.Command) (proc.Process, error) {
+			c.Argv = slices.Clone(c.Argv)
+			for i := range c.Argv {
+				c.Argv[i] = strings.Replace(c.Argv[i], "stream-json", "json-stream", 1)
+			}
+			return next.Launch(ctx, c)
+		})
+	}),
 }

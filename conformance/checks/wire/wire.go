@@ -38,5 +38,6 @@ func Broken() []broken.Adapter {
 		interruptsAnotherTurn,
 		namesNoClient,
 		misspellsATag,
+		misspellsAFormat,
 	}
 }

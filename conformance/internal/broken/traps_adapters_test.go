@@ -313,3 +313,11 @@ var endsBeforeTheQueue = broken.Adapter{
 		}
 	}},
 }
+
+var namesNoRole = broken.Adapter{
+	Name: "names-no-role", Sentence: "leaves the role out of a message",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.Replace(line, []byte(`"role":"user",`), nil, 1))
+		return err
+	}},
+}

@@ -255,7 +255,7 @@ func try(t *testing.T, rt runtimes.Runtime, s conformance.Subject, a attempt) (h
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := runLive(t.Context(), fixtures.Embedded(), s, rt, scn)
+	run, err := Perform(t.Context(), fixtures.Embedded(), s, rt, scn)
 	if err != nil {
 		t.Fatal(err)
 	}

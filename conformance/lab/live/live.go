@@ -81,7 +81,7 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 		j := jobs[i]
 		perform := func() (*conformance.Run, error) {
 			began := time.Now()
-			run, err := runLive(ctx, cfg.Corpus, j.s, j.rt, j.scn)
+			run, err := Perform(ctx, cfg.Corpus, j.s, j.rt, j.scn)
 			if err == nil {
 				err = ctx.Err() // a cancelled run proves nothing
 			}
@@ -198,8 +198,9 @@ func judgeComplete(r *conformance.Run) conformance.Result {
 	return res
 }
 
-// runLive prepares the runtime and lets the subject perform one scenario.
-func runLive(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt runtimes.Runtime, scn *fixtures.Scenario) (*conformance.Run, error) {
+// Perform prepares the runtime and lets the subject perform one scenario. Isolate the process
+// first (package isolate).
+func Perform(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject, rt runtimes.Runtime, scn *fixtures.Scenario) (*conformance.Run, error) {
 	rooms, err := isolate.NewRooms()
 	if err != nil {
 		return nil, err

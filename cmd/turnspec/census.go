@@ -1,0 +1,177 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks"
+	"github.com/turnspec/turnspec/conformance/lab/requests"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder/isolate"
+	"github.com/turnspec/turnspec/recorder/runtimes"
+)
+
+func censusCmd() *cobra.Command {
+	var dir string
+	var scenarios, chosen []string
+	var write, stored, asJSON, all bool
+	var workers int
+	cmd := &cobra.Command{
+		Use:   "census RUNTIME[@VERSION]",
+		Short: "Change each request, and compare what the real runtime does with the stand-in",
+		Long: `Census changes what the reference adapter gives to a runtime, one argument, variable
+or member of a line at a time: it is left out, null, of another type, empty, or has a
+value that no runtime knows; a line is written twice. The real runtime, with the scripted
+model and without a network, gets the change, and so does the stand-in. The stand-in is
+
+  too kind    if the real runtime refuses the change, exits, goes no further or does
+              something else, and no check fails
+  too strict  if the real runtime does the same as without the change, and a check fails
+
+Without --scenario it takes the fewest scenarios that hold each fact, which takes minutes.
+--write stores what the runtime did beside the cases, and keeps what was not tried again: the stand-in refuses what it refused,
+and turnspec facts --sweep --written leaves out what it ignores.`,
+		Example: `  turnspec census claude
+  turnspec census codexexec --scenario text/plain --json
+  turnspec census claude@2.1.329 --fact 'argv *' --write
+  turnspec census claude --stored`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: complete(runtimeNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, version, _ := strings.Cut(args[0], "@")
+			subjects, err := references(name)
+			if err != nil {
+				return err
+			}
+			corpus, err := openCorpus(dir)
+			if err != nil {
+				return err
+			}
+			disk := ""
+			if write {
+				if disk, corpus, err = corpusOnDisk(dir); err != nil {
+					return err
+				}
+			}
+			c := &requests.Census{
+				Corpus: corpus, Subject: subjects[0], Checks: checks.All(), Scenarios: scenarios, Workers: workers,
+				Facts: func(fact string) bool {
+					return len(chosen) == 0 || slices.ContainsFunc(chosen, func(g string) bool { return conformance.Match(g, fact) })
+				},
+			}
+			if c.Runtime, err = runtimes.Find("", name, version); err != nil {
+				return err
+			}
+			ctx, stop := interruptible(cmd)
+			defer stop()
+			if stored {
+				if c.Stored, err = corpus.LoadRequests(name, c.Runtime.Version); err != nil {
+					return err
+				}
+			} else {
+				if err := errNoLive(); err != nil {
+					return err
+				}
+				if err := enter(ctx, isolate.Enter); err != nil {
+					return err
+				}
+				for _, line := range isolate.Report() {
+					fmt.Fprintln(cmd.ErrOrStderr(), line)
+				}
+			}
+			beat := newHeartbeat(cmd.ErrOrStderr(), heartbeatTime, "asking the runtime")
+			defer beat.stop()
+			c.Progress = beat.step
+			rows, runErr := c.Run(ctx)
+			if runErr != nil && len(rows) == 0 {
+				return runErr
+			}
+			if write {
+				if err := writeRequests(cmd.OutOrStdout(), corpus, disk, c.Runtime, rows); err != nil {
+					return err
+				}
+			}
+			if runErr != nil {
+				return runErr
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), rows)
+			}
+			return printCensus(cmd.OutOrStdout(), rows, all)
+		},
+	}
+	f := cmd.Flags()
+	corpusFlag(cmd, &dir)
+	f.StringArrayVar(&scenarios, "scenario", nil, "perform this scenario (again for more; default: the fewest that hold each fact)")
+	f.StringArrayVar(&chosen, "fact", nil, "glob over facts, such as 'argv *' (again for more; default: all)")
+	f.BoolVar(&write, "write", false, "store what the runtime did beside the cases")
+	f.BoolVar(&stored, "stored", false, "take what the runtime did from the corpus, and ask only the stand-in")
+	f.BoolVar(&all, "all", false, "print the changes in which both agree, too")
+	f.BoolVar(&asJSON, "json", false, "print JSON, with all changes")
+	f.IntVar(&workers, "workers", 2, "how many runs at a time")
+	cmd.MarkFlagsMutuallyExclusive("write", "stored")
+	completeFlag(cmd, "scenario", scenarioIDs)
+	return cmd
+}
+
+func writeRequests(out io.Writer, corpus fixtures.Corpus, disk string, rt runtimes.Runtime, rows []requests.Row) error {
+	var stored []fixtures.RequestChange
+	switch have, err := corpus.LoadRequests(rt.Name, rt.Version); {
+	case err == nil:
+		stored = have.Changes
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	r := fixtures.Requests{
+		Runtime: rt.Name, Version: rt.Version, Recorded: time.Now().Format(time.DateOnly) + " turnspec census", Changes: requests.Changes(rows, stored),
+	}
+	b, err := r.Format()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(disk, filepath.FromSlash(fixtures.RequestsPath(rt.Name, rt.Version)))
+	if err := os.WriteFile(file, b, 0o644); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(out, "wrote", file); err != nil {
+		return err
+	}
+	return packAgain(out, disk)
+}
+
+func printCensus(out io.Writer, rows []requests.Row, all bool) error {
+	counts := map[requests.Verdict]int{}
+	table := [][]string{{"stand-in", "fact", "change", "the runtime", "checks", "scenario"}}
+	for _, r := range rows {
+		counts[r.Verdict]++
+		if r.Verdict == requests.Agrees && !all {
+			continue
+		}
+		effect := string(r.Effect)
+		switch r.Effect {
+		case fixtures.EffectExits:
+			effect += fmt.Sprintf(" %d: %s", r.Code, r.Message)
+		case fixtures.EffectRefuses:
+			effect += ": " + string(r.Error)
+		case fixtures.EffectNone, fixtures.EffectSilent, fixtures.EffectDiffers:
+		}
+		table = append(table, []string{string(r.Verdict), r.Fact, string(r.Change), effect, strings.Join(r.Seen, " "), r.Scenario})
+	}
+	if err := printTable(out, table); err != nil {
+		return err
+	}
+	n := max(len(rows), 1)
+	_, err := fmt.Fprintf(out, "The stand-in agrees in %d of %d changes, %.1f %%; it is too kind in %d and too strict in %d.\n",
+		counts[requests.Agrees], len(rows), 100*float64(counts[requests.Agrees])/float64(n), counts[requests.TooKind], counts[requests.Strict])
+	return err
+}

@@ -1,0 +1,115 @@
+package requests
+
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/conformance/lab/written"
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+// kindOf returns the JSON kind of a value; "" for a whole line.
+func kindOf(v any, fact string) string {
+	switch v.(type) {
+	case string:
+		return "string"
+	case float64:
+		return "number"
+	case bool:
+		return "boolean"
+	case map[string]any:
+		return "object"
+	case []any:
+		return "list"
+	}
+	if written.IsLine(fact) {
+		return ""
+	}
+	return "null"
+}
+
+// edits returns the changes that are possible. A line that is left out is no request.
+func edits(fact, was string) []fixtures.RequestEdit {
+	switch {
+	case written.IsLine(fact):
+		return []fixtures.RequestEdit{fixtures.EditTwice}
+	case strings.HasPrefix(fact, "argv "), strings.HasPrefix(fact, "env "):
+		return []fixtures.RequestEdit{fixtures.EditLeftOut, fixtures.EditEmpty, fixtures.EditOther}
+	}
+	out := []fixtures.RequestEdit{fixtures.EditLeftOut, fixtures.EditNull, fixtures.EditType}
+	switch was {
+	case "string":
+		return append(out, fixtures.EditEmpty, fixtures.EditOther)
+	case "object", "list":
+		return append(out, fixtures.EditEmpty)
+	case "number", "boolean":
+		return append(out, fixtures.EditOther)
+	}
+	return out
+}
+
+// unknown is what a value of EditOther ends in: no runtime knows it.
+const unknown = "_unknown"
+
+// editor returns an editor that makes the change in each place of the fact. changed reports
+// whether there was one.
+func (t try) editor() (e *written.Editor, changed *bool) {
+	changed = new(bool)
+	return &written.Editor{Each: func(fact string, v any) written.Edit {
+		if fact == t.without {
+			return written.Edit{Do: written.Drop}
+		}
+		if fact != t.fact {
+			return written.Edit{}
+		}
+		edit := t.edit(v)
+		*changed = *changed || edit.Do != written.Keep
+		return edit
+	}}, changed
+}
+
+func (t try) edit(v any) written.Edit {
+	replace := func(with any) written.Edit { return written.Edit{Do: written.Replace, With: with} }
+	_, isText := v.(string)
+	switch t.how {
+	case fixtures.EditLeftOut:
+		return written.Edit{Do: written.Drop}
+	case fixtures.EditTwice:
+		return written.Edit{Do: written.Repeat}
+	case fixtures.EditNull:
+		if v != nil {
+			return replace(nil)
+		}
+	case fixtures.EditType:
+		if isText {
+			return replace(7)
+		}
+		return replace("7")
+	case fixtures.EditEmpty:
+		switch v := v.(type) {
+		case string:
+			if v != "" {
+				return replace("")
+			}
+		case map[string]any:
+			if len(v) > 0 {
+				return replace(map[string]any{})
+			}
+		case []any:
+			if len(v) > 0 {
+				return replace([]any{})
+			}
+		}
+	case fixtures.EditOther:
+		switch v := v.(type) {
+		case string:
+			if v != "" {
+				return replace(v + unknown)
+			}
+		case float64:
+			return replace(v + 1)
+		case bool:
+			return replace(!v)
+		}
+	}
+	return written.Edit{}
+}

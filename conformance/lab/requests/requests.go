@@ -1,0 +1,387 @@
+// Package requests finds out what a real runtime does if what an adapter gives to it is
+// changed, and whether the stand-in sees the change. It is not part of the stable interface.
+//
+// The reference adapter performs a scenario on the real runtime, without a change and with one
+// change of one fact (package written) in each place. What the runtime writes and what the model
+// receives is compared. The same change is played to the stand-in, and the checks are applied.
+package requests
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/lab/facts"
+	"github.com/turnspec/turnspec/conformance/lab/live"
+	"github.com/turnspec/turnspec/conformance/lab/written"
+	"github.com/turnspec/turnspec/conformance/worker"
+	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder/runtimes"
+)
+
+// Census is a census of the requests of one runtime.
+type Census struct {
+	Corpus    fixtures.Corpus
+	Subject   conformance.Subject // the reference adapter
+	Runtime   runtimes.Runtime
+	Checks    []*conformance.Check // that may see a change
+	Scenarios []string             // none: the fewest that hold each fact
+	Facts     func(fact string) bool
+	Workers   int
+	// Stored plays the stand-in's side alone, and takes what the runtime does from here; nil: it
+	// is asked.
+	Stored *fixtures.Requests
+	// Progress is called after each change, by one goroutine at a time.
+	Progress func(done, total int, what string)
+}
+
+// Verdict compares the stand-in with the runtime.
+type Verdict string
+
+// The verdicts.
+const (
+	Agrees  Verdict = "agrees"
+	TooKind Verdict = "too kind"   // the runtime refuses a change, or does something else, and no check fails
+	Strict  Verdict = "too strict" // the runtime does the same as without the change, and a check fails
+)
+
+// Row is a change in a scenario.
+type Row struct {
+	fixtures.RequestChange
+	Scenario string   `json:"scenario"`
+	Seen     []string `json:"seen"` // the checks that fail on the stand-in
+	Verdict  Verdict  `json:"verdict"`
+}
+
+// try is one change to try.
+type try struct {
+	scenario, fact string
+	how            fixtures.RequestEdit
+	was            string
+	tags           []string
+	without        string // another fact that is left out with it; "": none
+}
+
+// hangTime is how long a changed run may take at least. A runtime that goes no further is told
+// from a slow one by the time of the run without a change.
+const hangTime = 10 * time.Second
+
+// Run takes the census. If it is interrupted, it returns the rows so far, too. Isolate the process first (package isolate), unless Stored is set.
+func (c *Census) Run(ctx context.Context) ([]Row, error) {
+	scenarios := c.Scenarios
+	if len(scenarios) == 0 {
+		var err error
+		if scenarios, err = c.cover(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var rows []Row
+	for i, scenario := range scenarios {
+		p, tries, err := c.plain(ctx, scenario)
+		if err != nil {
+			return nil, err
+		}
+		tries = slices.DeleteFunc(tries, func(t try) bool { return isKnown(rows, t) })
+		found := make([]Row, len(tries))
+		var mu sync.Mutex
+		done := 0
+		err = worker.Each(ctx, max(c.Workers, 1), len(tries), func(j int) error {
+			row, err := c.try(ctx, tries[j], p)
+			if err != nil {
+				return err
+			}
+			found[j] = *row
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; c.Progress != nil {
+				c.Progress(done, len(tries), fmt.Sprintf("%s (%d of %d) %s %s", scenario, i+1, len(scenarios), row.Fact, row.Change))
+			}
+			return nil
+		})
+		rows = append(rows, slices.DeleteFunc(found, func(r Row) bool { return r.Fact == "" })...)
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+// isKnown reports whether a change needs no further try: it had an effect, or it had none in two
+// scenarios.
+func isKnown(rows []Row, t try) bool {
+	none := 0
+	for _, r := range rows {
+		if r.Fact != t.fact || r.Change != t.how {
+			continue
+		}
+		if r.Effect != fixtures.EffectNone {
+			return true
+		}
+		none++
+	}
+	return none >= 2
+}
+
+// Changes returns the rows in the form in which a corpus holds them, with the stored changes that
+// were not tried again.
+func Changes(rows []Row, stored []fixtures.RequestChange) []fixtures.RequestChange {
+	type key struct {
+		fact   string
+		how    fixtures.RequestEdit
+		effect fixtures.RequestEffect
+		code   int
+	}
+	byKey := map[key]*fixtures.RequestChange{}
+	for _, r := range rows {
+		k := key{r.Fact, r.Change, r.Effect, r.Code}
+		if byKey[k] == nil {
+			one := r.RequestChange
+			one.Scenarios = nil
+			byKey[k] = &one
+		}
+		byKey[k].Scenarios = append(byKey[k].Scenarios, r.Scenario)
+	}
+	out := slices.DeleteFunc(slices.Clone(stored), func(x fixtures.RequestChange) bool {
+		return slices.ContainsFunc(rows, func(r Row) bool { return r.Fact == x.Fact && r.Change == x.Change })
+	})
+	for _, one := range byKey {
+		slices.Sort(one.Scenarios)
+		out = append(out, *one)
+	}
+	slices.SortFunc(out, func(a, b fixtures.RequestChange) int {
+		return cmp.Or(strings.Compare(a.Fact, b.Fact), strings.Compare(string(a.Change), string(b.Change)), strings.Compare(string(a.Effect), string(b.Effect)), cmp.Compare(a.Code, b.Code))
+	})
+	return out
+}
+
+// plainRun is what happens without a change.
+type plainRun struct {
+	runs  []*fixtures.Case
+	noise map[string]bool // streams that differ by chance
+	limit time.Duration
+	texts map[string]string    // the values that are texts, by fact
+	sound []*conformance.Check // that do not fail on the stand-in
+}
+
+// plain performs a scenario without a change, and returns the changes to try.
+func (c *Census) plain(ctx context.Context, scenario string) (*plainRun, []try, error) {
+	was, within, tags := map[string]string{}, map[string]string{}, map[string][]string{}
+	p := &plainRun{noise: map[string]bool{}, limit: hangTime, texts: map[string]string{}}
+	seer := &written.Editor{Each: func(fact string, v any) written.Edit {
+		if was[fact] == "" || was[fact] == "null" {
+			was[fact] = kindOf(v, fact)
+		}
+		if text, ok := v.(string); ok && p.texts[fact] == "" {
+			p.texts[fact] = text
+		}
+		if members, ok := v.(map[string]any); ok {
+			within[fact] = fixtures.Tag(members)
+		}
+		if i := strings.LastIndexByte(fact, '.'); i > 0 && within[fact[:i]] != "" && !slices.Contains(tags[fact], within[fact[:i]]) {
+			tags[fact] = append(tags[fact], within[fact[:i]])
+		}
+		return written.Edit{}
+	}}
+	run, err := c.standIn(scenario, seer)
+	if err == nil && run == nil {
+		err = fmt.Errorf("the reference cannot play %s", c.id(scenario))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	p.sound = slices.DeleteFunc(slices.Clone(c.Checks), func(k *conformance.Check) bool {
+		return k.Severity != conformance.Must || facts.Fails(k, run)
+	})
+	if c.Stored == nil {
+		for range 3 {
+			seen, err := c.real(ctx, scenario, nil, 0)
+			if err != nil {
+				return nil, nil, err
+			}
+			p.runs = append(p.runs, seen.wire)
+			p.limit = max(p.limit, 4*seen.took)
+			for key := range differing(p.runs[0], seen.wire) {
+				p.noise[key] = true
+			}
+		}
+	}
+	var tries []try
+	for _, fact := range slices.Sorted(maps.Keys(was)) {
+		if c.Facts != nil && !c.Facts(fact) {
+			continue
+		}
+		for _, how := range edits(fact, was[fact]) {
+			tries = append(tries, try{scenario: scenario, fact: fact, how: how, was: was[fact], tags: tags[fact]})
+		}
+	}
+	return p, tries, nil
+}
+
+// try makes one change.
+func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
+	row := &Row{Scenario: t.scenario, RequestChange: fixtures.RequestChange{Fact: t.fact, Change: t.how, Was: t.was, Tags: t.tags}}
+	e, changed := t.editor()
+	run, err := c.standIn(t.scenario, e)
+	if err != nil {
+		return nil, err
+	}
+	if !*changed {
+		return &Row{}, nil
+	}
+	switch {
+	case run == nil || run.Unfinished() != "":
+		row.Seen = []string{"unfinished"}
+	default:
+		for _, k := range p.sound {
+			if facts.Fails(k, run) {
+				row.Seen = append(row.Seen, k.ID)
+			}
+		}
+	}
+	if c.Stored == nil {
+		e, _ := t.editor()
+		seen, err := c.real(ctx, t.scenario, e, p.limit)
+		if err != nil {
+			return nil, err
+		}
+		seen.effect(p, p.texts[t.fact], &row.RequestChange)
+		if row.With, err = c.with(ctx, t, p, &row.RequestChange); err != nil {
+			return nil, err
+		}
+	} else {
+		i := slices.IndexFunc(c.Stored.Changes, func(x fixtures.RequestChange) bool {
+			return x.Fact == t.fact && x.Change == t.how && slices.Contains(x.Scenarios, t.scenario)
+		})
+		if i < 0 {
+			return &Row{}, nil
+		}
+		row.RequestChange = c.Stored.Changes[i]
+	}
+	switch same := row.Effect == fixtures.EffectNone; {
+	case same && len(row.Seen) > 0:
+		row.Verdict = Strict
+	case !same && len(row.Seen) == 0:
+		row.Verdict = TooKind
+	default:
+		row.Verdict = Agrees
+	}
+	return row, nil
+}
+
+// with returns the flags, with their values, without which the runtime does not refuse a command
+// line that lacks a flag.
+func (c *Census) with(ctx context.Context, t try, p *plainRun, refused *fixtures.RequestChange) ([]string, error) {
+	if refused.Effect != fixtures.EffectExits || t.how != fixtures.EditLeftOut || !strings.HasPrefix(t.fact, "argv ") {
+		return nil, nil
+	}
+	var out []string
+	for _, other := range slices.Sorted(maps.Keys(p.texts)) {
+		if other == t.fact || !strings.HasPrefix(other, "argv ") {
+			continue
+		}
+		t.without = other
+		e, _ := t.editor()
+		seen, err := c.real(ctx, t.scenario, e, p.limit)
+		if err != nil {
+			return nil, err
+		}
+		var now fixtures.RequestChange
+		seen.effect(p, p.texts[t.fact], &now)
+		if now.Effect != refused.Effect || now.Code != refused.Code || now.Message != refused.Message {
+			out = append(out, strings.TrimSpace(strings.TrimPrefix(other, "argv ")+" "+p.texts[other]))
+		}
+	}
+	return out, nil
+}
+
+// standIn plays the stored case. The run is nil if the reference cannot perform it.
+func (c *Census) standIn(scenario string, e *written.Editor) (*conformance.Run, error) {
+	s := e.Subject(c.Subject)
+	return facts.Play(c.Corpus, map[string]conformance.Subject{s.Runtime(): s}, c.id(scenario))
+}
+
+func (c *Census) id(scenario string) string {
+	return path.Join(c.Runtime.Name, c.Runtime.Version, scenario)
+}
+
+// real performs a scenario on the real runtime. limit 0 is that of a live run.
+func (c *Census) real(ctx context.Context, scenario string, e *written.Editor, limit time.Duration) (*seen, error) {
+	scn, err := c.Corpus.LoadScenario(scenario)
+	if err != nil {
+		return nil, err
+	}
+	out := &seen{wire: &fixtures.Case{ID: c.id(scenario), Scenario: scenario, Runtime: c.Runtime.Name, Version: c.Runtime.Version}}
+	s := c.Subject
+	if e != nil {
+		s = e.Subject(out.around(s)) // the lines are kept as they are before the change
+	} else {
+		s = out.around(s)
+	}
+	within, cancel := context.WithCancel(ctx)
+	if limit > 0 {
+		within, cancel = context.WithTimeout(ctx, limit)
+		go func() {
+			out.waitExited(within)
+			cancel()
+		}()
+	}
+	defer cancel()
+	began := time.Now()
+	run, err := live.Perform(within, c.Corpus, s, c.Runtime, scn)
+	if err != nil {
+		return nil, err
+	}
+	out.took, out.cut = time.Since(began), within.Err() != nil
+	out.finish(run)
+	return out, ctx.Err()
+}
+
+// cover returns the fewest scenarios that hold each fact of the version's cases, found greedily.
+func (c *Census) cover(ctx context.Context) ([]string, error) {
+	cases, err := c.Corpus.CasesOf(c.Runtime.Name, c.Runtime.Version)
+	if err != nil {
+		return nil, err
+	}
+	held := map[string]map[string]bool{}
+	for _, one := range cases {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		in := map[string]bool{}
+		run, err := c.standIn(one.Scenario, &written.Editor{Each: func(fact string, _ any) written.Edit {
+			in[fact] = c.Facts == nil || c.Facts(fact)
+			return written.Edit{}
+		}})
+		if err != nil {
+			return nil, err
+		}
+		if run != nil {
+			maps.DeleteFunc(in, func(_ string, wanted bool) bool { return !wanted })
+			held[one.Scenario] = in
+		}
+	}
+	var out []string
+	for {
+		best, most := "", 0
+		for _, scenario := range slices.Sorted(maps.Keys(held)) {
+			if n := len(held[scenario]); n > most {
+				best, most = scenario, n
+			}
+		}
+		if most == 0 {
+			return out, nil
+		}
+		out = append(out, best)
+		taken := maps.Clone(held[best])
+		for _, in := range held {
+			maps.DeleteFunc(in, func(fact string, _ bool) bool { return taken[fact] })
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package requests
+
+import (
+	"testing"
+
+	"github.com/turnspec/turnspec/fixtures"
+)
+
+func wireOf(lines ...fixtures.WireLine) *fixtures.Case {
+	for i := range lines {
+		lines[i].Line, lines[i].Process = i+1, 1
+	}
+	return &fixtures.Case{ID: "codex/1.0.0/text/plain", Runtime: "codex", Version: "1.0.0", Scenario: "text/plain", Wire: lines}
+}
+
+func out(text string) fixtures.WireLine {
+	return fixtures.WireLine{Dir: fixtures.Out, Bytes: []byte(text)}
+}
+func log(text string) fixtures.WireLine {
+	return fixtures.WireLine{Dir: fixtures.Err, Bytes: []byte(text)}
+}
+func in(text string) fixtures.WireLine {
+	return fixtures.WireLine{Dir: fixtures.In, Bytes: []byte(text)}
+}
+
+func TestEffect(t *testing.T) {
+	const (
+		request = `{"id":1,"method":"thread/start","params":{}}`
+		result  = `{"id":1,"result":{"model":"m"}}`
+		refusal = `{"id":1,"error":{"code":-32600,"message":"Invalid request"}}`
+	)
+	plain := wireOf(in(request), log("warming up"), out(result), fixtures.WireLine{Dir: fixtures.Exit})
+	for name, c := range map[string]struct {
+		seen   *seen
+		effect fixtures.RequestEffect
+		text   string
+	}{
+		"the same":              {&seen{wire: wireOf(in(request), out(result), fixtures.WireLine{Dir: fixtures.Exit})}, fixtures.EffectNone, ""},
+		"an error":              {&seen{wire: wireOf(in(request), out(refusal), fixtures.WireLine{Dir: fixtures.Exit})}, fixtures.EffectRefuses, `{"code":-32600,"message":"Invalid request"}`},
+		"an exit":               {&seen{wire: wireOf(in(request), log("warming up"), log("bad option"), fixtures.WireLine{Dir: fixtures.Exit, Code: 2})}, fixtures.EffectExits, "bad option"},
+		"an exit without words": {&seen{wire: wireOf(in(request), fixtures.WireLine{Dir: fixtures.Exit, Code: 2})}, fixtures.EffectDiffers, ""},
+		"nothing":               {&seen{wire: wireOf(in(request)), cut: true, cutAt: 1}, fixtures.EffectSilent, ""},
+		"too little":            {&seen{wire: wireOf(in(request), out(result), in(request)), cut: true, cutAt: 2}, fixtures.EffectDiffers, ""},
+		"nothing, as none runs": {&seen{wire: wireOf(in(request)), cut: true, exited: true}, fixtures.EffectDiffers, ""},
+		"another result":        {&seen{wire: wireOf(in(request), out(`{"id":1,"result":{"model":"n"}}`), fixtures.WireLine{Dir: fixtures.Exit})}, fixtures.EffectDiffers, ""},
+	} {
+		var got fixtures.RequestChange
+		c.seen.effect(&plainRun{runs: []*fixtures.Case{plain}}, "", &got)
+		if text := string(got.Error) + got.Message; got.Effect != c.effect || text != c.text {
+			t.Errorf("%s: %s %q, want %s %q", name, got.Effect, text, c.effect, c.text)
+		}
+	}
+}
+
+func TestListed(t *testing.T) {
+	for _, c := range []struct {
+		message, value string
+		want           int
+	}{
+		{"option '--f <f>' argument 'x' is invalid. Allowed choices are text, json, stream-json.", "json", 3},
+		{"error: invalid value 'x' for '--s <S>'\n  [possible values: read-only, all]", "all", 2},
+		{"--level  [choices: \"HIGH\", \"LOW\"]\n--format  [choices: \"default\", \"json\"]", "json", 2},
+		{"--level  [choices: \"HIGH\", \"LOW\"]", "json", 0}, // of another option
+		{"Error: No such file or directory", "/work", 0},
+	} {
+		if got := listed(c.message, c.value); len(got) != c.want {
+			t.Errorf("%s: %q, want %d", c.message, got, c.want)
+		}
+	}
+}
