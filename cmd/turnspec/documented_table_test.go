@@ -54,6 +54,10 @@ var documentedTable = map[string]how{
 	"turnspec run --runtime claude":                                    {add: "--case claude/2.1.329/text/plain --check text.once"},
 	"turnspec run --last-failed":                                       {after: []string{"turnspec run"}, exit: exitUsage}, // none failed
 	"turnspec run --tier live --case text/plain":                       {notRun: needsRuntimes},
+	"turnspec census claude":                                           {notRun: needsRuntimes},
+	"turnspec census claude --stored":                                  {notRun: needsRuntimes},
+	"turnspec census codexexec --scenario text/plain --json":           {notRun: needsRuntimes},
+	"turnspec census claude@2.1.329 --fact 'argv *' --write":           {notRun: needsRuntimes},
 	"turnspec run --case 'permission/*' --check permission -v":         {add: "--runtime codex"},
 	"turnspec run --runtime codex --check text.once --json":            {add: plainCase},
 	"turnspec run --report junit=junit.xml --report html=report.html":  {add: plainCase},

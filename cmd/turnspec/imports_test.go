@@ -130,8 +130,8 @@ func forbidden(from, to string) string {
 		return "the recorder shares no code with adapters but proc, lines, httplines and event"
 	case under(from, "conformance") && !under(from, "conformance/lab/bench") && under(to, "conformance/lab/bench"):
 		return "the suite does not import what measures"
-	case under(from, "conformance") && !under(from, "conformance/lab/live", "conformance/lab/drift", "conformance/lab/explore") && under(to, "recorder"):
-		return "only conformance/lab/live, drift and explore join conformance and recorder"
+	case under(from, "conformance") && !under(from, "conformance/lab/live", "conformance/lab/drift", "conformance/lab/explore", "conformance/lab/requests") && under(to, "recorder"):
+		return "only conformance/lab/live, drift, explore and requests join conformance and recorder"
 	case !under(from, "cmd") && under(to, "cmd"):
 		return "nothing imports cmd"
 	}

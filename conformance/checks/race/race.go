@@ -1,6 +1,7 @@
-// Package race holds the checks of calls that meet a line of the runtime, or each other. The
-// recording fixes at which point its client made a call; a raced fault moves the call. It is not
-// part of the stable interface.
+// Package race holds the checks of calls that meet a line of the runtime, or each other. It is
+// not part of the stable interface.
+//
+// The recording fixes at which point its client made a call; a raced fault moves the call.
 package race
 
 import (

@@ -3,6 +3,7 @@ package broken_test
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,7 +77,7 @@ func TestProcessPerTurn(t *testing.T) {
 			})
 			g.Expect(err).NotTo(HaveOccurred())
 			for _, r := range rep.Results {
-				if r.Verdict.Bad() {
+				if r.Verdict.Bad() && !strings.HasPrefix(r.Check.ID, "race.") { // they are about moments
 					failed[r.Check.ID] = true
 				}
 			}

@@ -21,7 +21,7 @@ func All() []Adapter {
 		rewritesJSON, roundsTime, wordsErrors, codesSignals, trimsOutput,
 		withoutState, withoutDetails, withoutOutput, withoutFields,
 		writesJSONOtherwise, writesInPieces, readsBytes, checksModes, wordsDenials,
-		numbersRequests, addsMembers, spacesJSON, namesItself, batchesEvents, joinsOutput,
+		addsMembers, spacesJSON, namesItself, batchesEvents, joinsOutput,
 		withoutThinking, withoutResults, withoutCosts, withoutChoices, withoutMedia, withoutTurnIDs,
 	}
 }

@@ -2,10 +2,8 @@ package different
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,39 +13,6 @@ import (
 )
 
 // The adapters below write other lines to the runtime than the reference, which mean the same.
-
-// requestBase is added to the ids of requests.
-const requestBase = 4000
-
-var (
-	requestID = regexp.MustCompile(`^(\{(?:"jsonrpc":"2.0",)?"id":)(\d+)(,"method":)`)
-	replyID   = regexp.MustCompile(`(^\{(?:"jsonrpc":"2.0",)?"id":|"id":)(\d+)(\}?\n?$|,)`)
-)
-
-var numbersRequests = Adapter{
-	Name: "numbers-requests", Sentence: "counts its requests from 4000",
-	Write: eachLine(func(line []byte, w io.Writer) error {
-		_, err := w.Write(requestID.ReplaceAllFunc(line, func(m []byte) []byte {
-			parts := requestID.FindSubmatch(m)
-			n, _ := strconv.Atoi(string(parts[2])) // it matched
-			return fmt.Appendf(nil, "%s%d%s", parts[1], n+requestBase, parts[3])
-		}))
-		return err
-	}),
-	Read: lineReader(func(line []byte) []byte {
-		if bytes.Contains(line, []byte(`"method":`)) {
-			return line
-		}
-		return replyID.ReplaceAllFunc(line, func(m []byte) []byte {
-			parts := replyID.FindSubmatch(m)
-			n, err := strconv.Atoi(string(parts[2]))
-			if err != nil || n < requestBase {
-				return m
-			}
-			return fmt.Appendf(nil, "%s%d%s", parts[1], n-requestBase, parts[3])
-		})
-	}),
-}
 
 var addsMembers = Adapter{
 	Name: "adds-members", Sentence: "writes a member that no runtime knows, at the end of each line",
@@ -82,53 +47,6 @@ var namesItself = Adapter{
 		_, err := w.Write(client.ReplaceAll(line, []byte("${1}harbor${2}9.9")))
 		return err
 	}),
-}
-
-// lineReader returns a Read that changes each line.
-func lineReader(change func(line []byte) []byte) func(r io.Reader) io.Reader {
-	return func(r io.Reader) io.Reader {
-		return &changedLines{r: r, change: change}
-	}
-}
-
-type changedLines struct {
-	r            io.Reader
-	change       func([]byte) []byte
-	rest, behind []byte // behind is a line without its end
-	err          error
-}
-
-func (c *changedLines) Read(b []byte) (int, error) {
-	for len(c.rest) == 0 {
-		if c.err != nil {
-			if len(c.behind) == 0 {
-				return 0, c.err
-			}
-			c.rest, c.behind = c.change(c.behind), nil
-			continue
-		}
-		buf := make([]byte, 32<<10)
-		n, err := c.r.Read(buf)
-		c.behind, c.err = append(c.behind, buf[:n]...), err
-		for {
-			end := bytes.IndexByte(c.behind, '\n')
-			if end < 0 {
-				break
-			}
-			c.rest = append(c.rest, c.change(bytes.Clone(c.behind[:end+1]))...)
-			c.behind = bytes.Clone(c.behind[end+1:])
-		}
-	}
-	n := copy(b, c.rest)
-	c.rest = c.rest[n:]
-	return n, nil
-}
-
-func (c *changedLines) Close() error {
-	if x, ok := c.r.(io.Closer); ok {
-		return x.Close()
-	}
-	return nil
 }
 
 var batchesEvents = Adapter{
