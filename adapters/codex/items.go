@@ -356,7 +356,7 @@ const cannotAttach = "Codex cannot attach image at `"
 func (it *item) repeatsImage() bool {
 	inputs := lenient.Decode[lenient.List[input]](it.Content)
 	return len(inputs) > 0 && !slices.ContainsFunc(inputs, func(in input) bool {
-		return in.Type != "image" && !(in.Type == "text" && strings.HasPrefix(string(in.Text), cannotAttach))
+		return in.Type != "image" && (in.Type != "text" || !strings.HasPrefix(string(in.Text), cannotAttach))
 	})
 }
 

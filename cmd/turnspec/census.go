@@ -89,7 +89,7 @@ and turnspec facts --sweep --written leaves out what it ignores.`,
 					fmt.Fprintln(cmd.ErrOrStderr(), line)
 				}
 			}
-			beat := newHeartbeat(cmd.ErrOrStderr(), heartbeatTime, "asking the runtime")
+			beat := newHeartbeat(cmd.ErrOrStderr(), "asking the runtime")
 			defer beat.stop()
 			c.Progress = beat.step
 			rows, runErr := c.Run(ctx)

@@ -120,7 +120,7 @@ func sweepCases(c fixtures.Corpus, globs []string, every int) ([]string, error) 
 }
 
 func runSweep(cmd *cobra.Command, corpus fixtures.Corpus, ids, names []string, written bool) ([]facts.Strength, error) {
-	beat := newHeartbeat(cmd.ErrOrStderr(), heartbeatTime, "playing the cases")
+	beat := newHeartbeat(cmd.ErrOrStderr(), "playing the cases")
 	defer beat.stop()
 	step, wipe := progress(cmd.ErrOrStderr())
 	defer wipe()

@@ -233,7 +233,7 @@ const mostExhaustive = 100
 func suite(cmd *cobra.Command, f runFlags) error {
 	ctx, stop := interruptible(cmd)
 	defer stop()
-	beat := newHeartbeat(cmd.ErrOrStderr(), heartbeatTime, "loading the recordings")
+	beat := newHeartbeat(cmd.ErrOrStderr(), "loading the recordings")
 	endBeat := sync.OnceFunc(beat.stop)
 	defer endBeat()
 	beat.again = f.external()

@@ -47,14 +47,14 @@ type heartbeat struct {
 }
 
 // newHeartbeat begins a heartbeat. Its Write writes to out.
-func newHeartbeat(out io.Writer, every time.Duration, doing string) *heartbeat {
+func newHeartbeat(out io.Writer, doing string) *heartbeat {
 	h := &heartbeat{out: out, line: newProgressLine(out), began: time.Now(), ended: make(chan struct{})}
 	h.set(doing)
 	if h.line != nil {
 		return h
 	}
 	h.gone.Go(func() {
-		tick := time.NewTicker(every)
+		tick := time.NewTicker(heartbeatTime)
 		defer tick.Stop()
 		for {
 			select {

@@ -11,7 +11,7 @@ import (
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		h := newHeartbeat(&out, heartbeatTime, "loading the recordings")
+		h := newHeartbeat(&out, "loading the recordings")
 		time.Sleep(10 * time.Second)
 		h.step(3, 7, "claude/1/text/a")
 		time.Sleep(10 * time.Second)

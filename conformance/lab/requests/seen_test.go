@@ -19,30 +19,31 @@ func out(text string) fixtures.WireLine {
 func log(text string) fixtures.WireLine {
 	return fixtures.WireLine{Dir: fixtures.Err, Bytes: []byte(text)}
 }
-func in(text string) fixtures.WireLine {
-	return fixtures.WireLine{Dir: fixtures.In, Bytes: []byte(text)}
+func in() fixtures.WireLine {
+	return fixtures.WireLine{Dir: fixtures.In, Bytes: []byte(request)}
 }
+
+const request = `{"id":1,"method":"thread/start","params":{}}`
 
 func TestEffect(t *testing.T) {
 	const (
-		request = `{"id":1,"method":"thread/start","params":{}}`
 		result  = `{"id":1,"result":{"model":"m"}}`
 		refusal = `{"id":1,"error":{"code":-32600,"message":"Invalid request"}}`
 	)
-	plain := wireOf(in(request), log("warming up"), out(result), fixtures.WireLine{Dir: fixtures.Exit})
+	plain := wireOf(in(), log("warming up"), out(result), fixtures.WireLine{Dir: fixtures.Exit})
 	for name, c := range map[string]struct {
 		seen   *seen
 		effect fixtures.RequestEffect
 		text   string
 	}{
-		"the same":              {&seen{wire: wireOf(in(request), out(result), fixtures.WireLine{Dir: fixtures.Exit})}, fixtures.EffectNone, ""},
-		"an error":              {&seen{wire: wireOf(in(request), out(refusal), fixtures.WireLine{Dir: fixtures.Exit})}, fixtures.EffectRefuses, `{"code":-32600,"message":"Invalid request"}`},
-		"an exit":               {&seen{wire: wireOf(in(request), log("warming up"), log("bad option"), fixtures.WireLine{Dir: fixtures.Exit, Code: 2})}, fixtures.EffectExits, "bad option"},
-		"an exit without words": {&seen{wire: wireOf(in(request), fixtures.WireLine{Dir: fixtures.Exit, Code: 2})}, fixtures.EffectDiffers, ""},
-		"nothing":               {&seen{wire: wireOf(in(request)), cut: true, cutAt: 1}, fixtures.EffectSilent, ""},
-		"too little":            {&seen{wire: wireOf(in(request), out(result), in(request)), cut: true, cutAt: 2}, fixtures.EffectDiffers, ""},
-		"nothing, as none runs": {&seen{wire: wireOf(in(request)), cut: true, exited: true}, fixtures.EffectDiffers, ""},
-		"another result":        {&seen{wire: wireOf(in(request), out(`{"id":1,"result":{"model":"n"}}`), fixtures.WireLine{Dir: fixtures.Exit})}, fixtures.EffectDiffers, ""},
+		"the same":              {&seen{wire: wireOf(in(), out(result), fixtures.WireLine{Dir: fixtures.Exit})}, fixtures.EffectNone, ""},
+		"an error":              {&seen{wire: wireOf(in(), out(refusal), fixtures.WireLine{Dir: fixtures.Exit})}, fixtures.EffectRefuses, `{"code":-32600,"message":"Invalid request"}`},
+		"an exit":               {&seen{wire: wireOf(in(), log("warming up"), log("bad option"), fixtures.WireLine{Dir: fixtures.Exit, Code: 2})}, fixtures.EffectExits, "bad option"},
+		"an exit without words": {&seen{wire: wireOf(in(), fixtures.WireLine{Dir: fixtures.Exit, Code: 2})}, fixtures.EffectDiffers, ""},
+		"nothing":               {&seen{wire: wireOf(in()), cut: true, cutAt: 1}, fixtures.EffectSilent, ""},
+		"too little":            {&seen{wire: wireOf(in(), out(result), in()), cut: true, cutAt: 2}, fixtures.EffectDiffers, ""},
+		"nothing, as none runs": {&seen{wire: wireOf(in()), cut: true, exited: true}, fixtures.EffectDiffers, ""},
+		"another result":        {&seen{wire: wireOf(in(), out(`{"id":1,"result":{"model":"n"}}`), fixtures.WireLine{Dir: fixtures.Exit})}, fixtures.EffectDiffers, ""},
 	} {
 		var got fixtures.RequestChange
 		c.seen.effect(&plainRun{runs: []*fixtures.Case{plain}}, "", &got)
