@@ -48,7 +48,7 @@ func judgeQueue(t *conformance.Trial, f *conformance.Finding) {
 	}
 	for i, a := range t.Steps {
 		running := runindex.Of(t.Run).TurnAt(i)
-		if a.Step.Verb != fixtures.VerbSend || a.Err != nil || running == nil {
+		if a.Step.Verb != fixtures.VerbSend || a.Err != nil || running == nil || endedBefore(t.Run, running, a.At) {
 			continue
 		}
 		if !taken[a.Step.ID] {
@@ -95,4 +95,11 @@ func judgeList(t *conformance.Trial, f *conformance.Finding, e conformance.Event
 			f.At(e, "the queue lists %s twice", id)
 		}
 	}
+}
+
+// endedBefore reports whether a turn had ended by its own time when a step began, though its end
+// reached the listener later.
+func endedBefore(r *conformance.Run, turn *runindex.Turn, at time.Duration) bool {
+	end, ok := turn.End()
+	return ok && !end.TS.IsZero() && end.TS.Sub(r.Began) <= at
 }
