@@ -28,7 +28,7 @@ func TestProcessPerTurn(t *testing.T) {
 		adapter  broken.Adapter
 	}{
 		{scenario: "turn/two-turns-one-process", fails: []string{
-			"session.returns", "time.no-added-delay", "turn.crash-ends", "turn.queue", "turn.stall-ends",
+			"session.returns", "time.no-added-delay", "turn.crash-ends", "turn.stall-ends",
 			"wire.garbage", "wire.long-line", "wire.same-chunk", "wire.split", "wire.stderr", "wire.unknown",
 		}, adapter: broken.Adapter{
 			Name: "ends-with-the-process", Sentence: "ends a turn five seconds after its line, when the process has exited",
