@@ -39,9 +39,9 @@ func (d *director) idleWait() time.Duration {
 	return d.onlyOnce(EndLimit)
 }
 
-// pauseLimit is how long a subject may be idle that is to act by itself: a second, or
-// longer if the recorded client waited longer between a line of the runtime and its own next
-// one, as after a reply that names the time of the next attempt.
+// pauseLimit is how long a subject may be idle that is to act by itself: a second, and a second
+// more than the recorded client if it waited longer than that before a line of its own, as after
+// a reply that names the time of the next attempt.
 func (d *director) pauseLimit() time.Duration {
 	limit := time.Second
 	if d.run.Case == nil {
@@ -49,8 +49,8 @@ func (d *director) pauseLimit() time.Duration {
 	}
 	wire := d.run.Case.Wire
 	for i := 1; i < len(wire); i++ {
-		if wire[i].Dir == fixtures.In && wire[i-1].Dir == fixtures.Out {
-			limit = max(limit, wire[i].T-wire[i-1].T+time.Second)
+		if pause := wire[i].T - wire[i-1].T; wire[i].Dir == fixtures.In && wire[i-1].Dir == fixtures.Out && pause > time.Second {
+			limit = max(limit, pause+time.Second)
 		}
 	}
 	return min(limit, maxPause)

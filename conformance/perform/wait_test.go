@@ -15,16 +15,13 @@ type idle struct{ environment }
 
 func (idle) runUntil(<-chan struct{}) bool { return false }
 
-// TestWaitsOnceForAFault checks that a subject in real time that does not react to a fault
-// is given the whole limit once, from the line of the fault on, and a second at each later
-// wait. In virtual time each wait has the whole limit.
 // TestIdleWaitFollowsTheRecording checks that a subject may be idle for as long as the
 // recorded client was.
 func TestIdleWaitFollowsTheRecording(t *testing.T) {
 	line := func(dir fixtures.Dir, at time.Duration) fixtures.WireLine { return fixtures.WireLine{Dir: dir, T: at} }
 	for want, wire := range map[time.Duration][]fixtures.WireLine{
-		time.Second:     {line(fixtures.In, 0), line(fixtures.Out, time.Minute)},
-		3 * time.Second: {line(fixtures.In, 0), line(fixtures.Out, time.Second), line(fixtures.In, 3*time.Second)},
+		time.Second:     {line(fixtures.In, 0), line(fixtures.Out, time.Minute), line(fixtures.In, time.Minute+time.Second)},
+		3 * time.Second: {line(fixtures.In, 0), line(fixtures.Out, time.Second), line(fixtures.In, 3*time.Second)}, // a pause of two seconds
 		maxPause:        {line(fixtures.Out, 0), line(fixtures.In, time.Hour)},
 	} {
 		d := &director{run: &conformance.Run{Case: &fixtures.Case{Wire: wire}}}
@@ -34,6 +31,9 @@ func TestIdleWaitFollowsTheRecording(t *testing.T) {
 	}
 }
 
+// TestWaitsOnceForAFault checks that a subject in real time that does not react to a fault
+// is given the whole limit once, from the line of the fault on, and a second at each later
+// wait. In virtual time each wait has the whole limit.
 func TestWaitsOnceForAFault(t *testing.T) {
 	for tier, want := range map[conformance.Tier]time.Duration{
 		conformance.TierProcess: EndLimit + time.Second,
