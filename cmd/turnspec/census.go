@@ -17,6 +17,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/lab/requests"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 	"github.com/turnspec/turnspec/recorder/isolate"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
@@ -75,7 +76,7 @@ and turnspec facts --sweep --written leaves out what it ignores.`,
 			ctx, stop := interruptible(cmd)
 			defer stop()
 			if stored {
-				if c.Stored, err = corpus.LoadRequests(name, c.Runtime.Version); err != nil {
+				if c.Stored, err = refusal.Load(corpus, name, c.Runtime.Version); err != nil {
 					return err
 				}
 			} else {
@@ -125,21 +126,21 @@ and turnspec facts --sweep --written leaves out what it ignores.`,
 }
 
 func writeRequests(out io.Writer, corpus fixtures.Corpus, disk string, rt runtimes.Runtime, rows []requests.Row) error {
-	var stored []fixtures.RequestChange
-	switch have, err := corpus.LoadRequests(rt.Name, rt.Version); {
+	var stored []refusal.Outcome
+	switch have, err := refusal.Load(corpus, rt.Name, rt.Version); {
 	case err == nil:
 		stored = have.Changes
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	r := fixtures.Requests{
+	r := refusal.Table{
 		Runtime: rt.Name, Version: rt.Version, Recorded: time.Now().Format(time.DateOnly) + " turnspec census", Changes: requests.Changes(rows, stored),
 	}
 	b, err := r.Format()
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(disk, filepath.FromSlash(fixtures.RequestsPath(rt.Name, rt.Version)))
+	file := filepath.Join(disk, filepath.FromSlash(refusal.Path(rt.Name, rt.Version)))
 	if err := os.WriteFile(file, b, 0o644); err != nil {
 		return err
 	}
@@ -159,11 +160,11 @@ func printCensus(out io.Writer, rows []requests.Row, all bool) error {
 		}
 		effect := string(r.Effect)
 		switch r.Effect {
-		case fixtures.EffectExits:
+		case refusal.EffectExits:
 			effect += fmt.Sprintf(" %d: %s", r.Code, r.Message)
-		case fixtures.EffectRefuses:
+		case refusal.EffectRefuses:
 			effect += ": " + string(r.Error)
-		case fixtures.EffectNone, fixtures.EffectSilent, fixtures.EffectDiffers:
+		case refusal.EffectNone, refusal.EffectSilent, refusal.EffectDiffers:
 		}
 		table = append(table, []string{string(r.Verdict), r.Fact, string(r.Change), effect, strings.Join(r.Seen, " "), r.Scenario})
 	}

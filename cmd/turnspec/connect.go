@@ -19,6 +19,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 )
 
 // defaultStartLimit is how long a program may take for its first line in a smoke
@@ -52,7 +53,7 @@ func smokeRecording(corpus fixtures.Corpus, runtime, version, of string) (perfor
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // codexexec answers no reads
 		return rec, err
 	}
-	rec.Requests, err = corpus.LoadRequests(rec.Case.Runtime, rec.Case.Version)
+	rec.Requests, err = refusal.Load(corpus, rec.Case.Runtime, rec.Case.Version)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

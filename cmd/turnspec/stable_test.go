@@ -85,9 +85,8 @@ func TestEachPackageIsStableOrSaysThatItIsNot(t *testing.T) {
 }
 
 // notYetStable are the packages whose types stand in the stable interface only because what
-// the harness saw of a run, the adapters that prove a check, and the requests that a version
-// refuses, still do.
-var notYetStable = []string{"fixtures/wire", "fakes/fault", "fakes/standin", "conformance/internal/broken"}
+// the harness saw of a run, and the adapters that prove a check, still do.
+var notYetStable = []string{"fakes/fault", "fakes/standin", "conformance/internal/broken"}
 
 // TestStableNamesNeedStablePackagesOnly demands that who uses the stable interface can name
 // each type in it.

@@ -12,6 +12,7 @@ import (
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 )
 
 // Recording is a case and what belongs to it. It may be shared by replays, which
@@ -21,7 +22,7 @@ type Recording struct {
 	Scenario  *fixtures.Scenario
 	Lifecycle *fixtures.ReadReplies // answers to reads; nil: the corpus holds none
 	// Requests is what the version does with changed requests; nil: the corpus does not hold it.
-	Requests *fixtures.Requests
+	Requests *refusal.Table
 	// Prepared is the case prepared for many replays; nil: each replay prepares it.
 	Prepared *standin.Prepared
 	// Observers are given the events by Virtual, for Run.Observed.
@@ -85,14 +86,14 @@ type Loader struct {
 	Corpus     fixtures.Corpus
 	scenarios  map[string]*fixtures.Scenario
 	lifecycles map[string]*fixtures.ReadReplies
-	requests   map[string]*fixtures.Requests
+	requests   map[string]*refusal.Table
 }
 
 // Load returns the case with its scenario and its lifecycle.
 func (l *Loader) Load(c *fixtures.Case) (Recording, error) {
 	if l.scenarios == nil {
 		l.scenarios, l.lifecycles = map[string]*fixtures.Scenario{}, map[string]*fixtures.ReadReplies{}
-		l.requests = map[string]*fixtures.Requests{}
+		l.requests = map[string]*refusal.Table{}
 	}
 	scn, have := l.scenarios[c.Scenario]
 	if !have {
@@ -115,7 +116,7 @@ func (l *Loader) Load(c *fixtures.Case) (Recording, error) {
 	requests, have := l.requests[version]
 	if !have {
 		var err error
-		if requests, err = l.Corpus.LoadRequests(c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if requests, err = refusal.Load(l.Corpus, c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return Recording{}, err
 		}
 		l.requests[version] = requests

@@ -13,7 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fakes/pipe"
-	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
@@ -107,7 +107,7 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 }
 
 // recordedRefused reports whether the recording's client started a process in such a way too.
-func (p *Play) recordedRefused(n int, change *fixtures.RequestChange) bool {
+func (p *Play) recordedRefused(n int, change *refusal.Outcome) bool {
 	same, _ := p.o.Requests.RefusedLaunch(p.s.processes[n].argv)
 	return same == change
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 )
 
 // Lines that a fault may put into a wire. The process lives on after either.
@@ -25,7 +26,7 @@ type ReadReplies = *fixtures.ReadReplies
 type Options struct {
 	ReadReplies ReadReplies // may be nil
 	// Requests is what the version does with changed requests; nil: it is not known.
-	Requests *fixtures.Requests
+	Requests *refusal.Table
 	// Fault changes the lines of one process; nil plays what was recorded. It must
 	// not modify the lines that it is given.
 	Fault func(process int, lines []fixtures.WireLine) []fixtures.WireLine

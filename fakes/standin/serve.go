@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fakes/internal/signals"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
@@ -187,7 +188,7 @@ func fromEnv(name string) (*fixtures.Case, Options, error) {
 	if o.ReadReplies, err = corpus.LoadReadReplies(c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, o, err
 	}
-	if o.Requests, err = corpus.LoadRequests(c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if o.Requests, err = refusal.Load(corpus, c.Runtime, c.Version); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, o, err
 	}
 	if s := os.Getenv(EnvSpeed); s != "" {

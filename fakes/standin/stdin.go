@@ -12,6 +12,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
@@ -178,14 +179,14 @@ func (p *Play) refuseChanged(l *launch, s *step, b []byte) bool {
 	}
 	p.violationf("process %d: %s: %s; %s", l.n, describe(s), why, c)
 	switch c.Effect {
-	case fixtures.EffectRefuses:
+	case refusal.EffectRefuses:
 		if f := p.s.rt.Replies.Fail; f != nil {
 			p.writeReply(l, f(s.Line, c.Error))
 		}
-	case fixtures.EffectExits:
+	case refusal.EffectExits:
 		_, _ = l.stderr.TryWrite([]byte(c.Message + "\n"))
 		l.endProcess(proc.Exit{Code: c.Code})
-	case fixtures.EffectNone, fixtures.EffectSilent, fixtures.EffectDiffers:
+	case refusal.EffectNone, refusal.EffectSilent, refusal.EffectDiffers:
 	}
 	return true
 }

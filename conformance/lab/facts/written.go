@@ -15,6 +15,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/lab/written"
 	"github.com/turnspec/turnspec/conformance/worker"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 )
 
 // Written measures which wrong lines to the runtime the checks see: it changes each member of
@@ -112,7 +113,7 @@ func (s *Written) judge(ctx context.Context, id string, values map[string][]any)
 		return c.Severity != conformance.Must || Fails(c, plain)
 	})
 	out := map[pair]bool{}
-	known, err := s.Corpus.LoadRequests(plain.Runtime, plain.Version)
+	known, err := refusal.Load(s.Corpus, plain.Runtime, plain.Version)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance/lab/written"
-	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 )
 
 // kindOf returns the JSON kind of a value; "" for a whole line.
@@ -28,21 +28,21 @@ func kindOf(v any, fact string) string {
 }
 
 // edits returns the changes that are possible. A line that is left out is no request.
-func edits(fact, was string) []fixtures.RequestEdit {
+func edits(fact, was string) []refusal.Edit {
 	switch {
 	case written.IsLine(fact):
-		return []fixtures.RequestEdit{fixtures.EditTwice}
+		return []refusal.Edit{refusal.EditTwice}
 	case strings.HasPrefix(fact, "argv "), strings.HasPrefix(fact, "env "):
-		return []fixtures.RequestEdit{fixtures.EditLeftOut, fixtures.EditEmpty, fixtures.EditOther}
+		return []refusal.Edit{refusal.EditLeftOut, refusal.EditEmpty, refusal.EditOther}
 	}
-	out := []fixtures.RequestEdit{fixtures.EditLeftOut, fixtures.EditNull, fixtures.EditType}
+	out := []refusal.Edit{refusal.EditLeftOut, refusal.EditNull, refusal.EditType}
 	switch was {
 	case "string":
-		return append(out, fixtures.EditEmpty, fixtures.EditOther)
+		return append(out, refusal.EditEmpty, refusal.EditOther)
 	case "object", "list":
-		return append(out, fixtures.EditEmpty)
+		return append(out, refusal.EditEmpty)
 	case "number", "boolean":
-		return append(out, fixtures.EditOther)
+		return append(out, refusal.EditOther)
 	}
 	return out
 }
@@ -71,20 +71,20 @@ func (t try) edit(v any) written.Edit {
 	replace := func(with any) written.Edit { return written.Edit{Do: written.Replace, With: with} }
 	_, isText := v.(string)
 	switch t.how {
-	case fixtures.EditLeftOut:
+	case refusal.EditLeftOut:
 		return written.Edit{Do: written.Drop}
-	case fixtures.EditTwice:
+	case refusal.EditTwice:
 		return written.Edit{Do: written.Repeat}
-	case fixtures.EditNull:
+	case refusal.EditNull:
 		if v != nil {
 			return replace(nil)
 		}
-	case fixtures.EditType:
+	case refusal.EditType:
 		if isText {
 			return replace(7)
 		}
 		return replace("7")
-	case fixtures.EditEmpty:
+	case refusal.EditEmpty:
 		switch v := v.(type) {
 		case string:
 			if v != "" {
@@ -99,7 +99,7 @@ func (t try) edit(v any) written.Edit {
 				return replace([]any{})
 			}
 		}
-	case fixtures.EditOther:
+	case refusal.EditOther:
 		switch v := v.(type) {
 		case string:
 			if v != "" {

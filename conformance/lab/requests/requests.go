@@ -23,6 +23,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/lab/written"
 	"github.com/turnspec/turnspec/conformance/worker"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
@@ -37,7 +38,7 @@ type Census struct {
 	Workers   int
 	// Stored plays the stand-in's side alone, and takes what the runtime does from here; nil: it
 	// is asked.
-	Stored *fixtures.Requests
+	Stored *refusal.Table
 	// Progress is called after each change, by one goroutine at a time.
 	Progress func(done, total int, what string)
 }
@@ -54,7 +55,7 @@ const (
 
 // Row is a change in a scenario.
 type Row struct {
-	fixtures.RequestChange
+	refusal.Outcome
 	Scenario string   `json:"scenario"`
 	Seen     []string `json:"seen"` // the checks that fail on the stand-in
 	Verdict  Verdict  `json:"verdict"`
@@ -63,7 +64,7 @@ type Row struct {
 // try is one change to try.
 type try struct {
 	scenario, fact string
-	how            fixtures.RequestEdit
+	how            refusal.Edit
 	was            string
 	tags           []string
 	without        string // another fact that is left out with it; "": none
@@ -121,7 +122,7 @@ func isKnown(rows []Row, t try) bool {
 		if r.Fact != t.fact || r.Change != t.how {
 			continue
 		}
-		if r.Effect != fixtures.EffectNone {
+		if r.Effect != refusal.EffectNone {
 			return true
 		}
 		none++
@@ -131,31 +132,31 @@ func isKnown(rows []Row, t try) bool {
 
 // Changes returns the rows in the form in which a corpus holds them, with the stored changes that
 // were not tried again.
-func Changes(rows []Row, stored []fixtures.RequestChange) []fixtures.RequestChange {
+func Changes(rows []Row, stored []refusal.Outcome) []refusal.Outcome {
 	type key struct {
 		fact   string
-		how    fixtures.RequestEdit
-		effect fixtures.RequestEffect
+		how    refusal.Edit
+		effect refusal.Effect
 		code   int
 	}
-	byKey := map[key]*fixtures.RequestChange{}
+	byKey := map[key]*refusal.Outcome{}
 	for _, r := range rows {
 		k := key{r.Fact, r.Change, r.Effect, r.Code}
 		if byKey[k] == nil {
-			one := r.RequestChange
+			one := r.Outcome
 			one.Scenarios = nil
 			byKey[k] = &one
 		}
 		byKey[k].Scenarios = append(byKey[k].Scenarios, r.Scenario)
 	}
-	out := slices.DeleteFunc(slices.Clone(stored), func(x fixtures.RequestChange) bool {
+	out := slices.DeleteFunc(slices.Clone(stored), func(x refusal.Outcome) bool {
 		return slices.ContainsFunc(rows, func(r Row) bool { return r.Fact == x.Fact && r.Change == x.Change })
 	})
 	for _, one := range byKey {
 		slices.Sort(one.Scenarios)
 		out = append(out, *one)
 	}
-	slices.SortFunc(out, func(a, b fixtures.RequestChange) int {
+	slices.SortFunc(out, func(a, b refusal.Outcome) int {
 		return cmp.Or(strings.Compare(a.Fact, b.Fact), strings.Compare(string(a.Change), string(b.Change)), strings.Compare(string(a.Effect), string(b.Effect)), cmp.Compare(a.Code, b.Code))
 	})
 	return out
@@ -182,7 +183,7 @@ func (c *Census) plain(ctx context.Context, scenario string) (*plainRun, []try, 
 			p.texts[fact] = text
 		}
 		if members, ok := v.(map[string]any); ok {
-			within[fact] = fixtures.Tag(members)
+			within[fact] = refusal.Tag(members)
 		}
 		if i := strings.LastIndexByte(fact, '.'); i > 0 && within[fact[:i]] != "" && !slices.Contains(tags[fact], within[fact[:i]]) {
 			tags[fact] = append(tags[fact], within[fact[:i]])
@@ -226,7 +227,7 @@ func (c *Census) plain(ctx context.Context, scenario string) (*plainRun, []try, 
 
 // try makes one change.
 func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
-	row := &Row{Scenario: t.scenario, RequestChange: fixtures.RequestChange{Fact: t.fact, Change: t.how, Was: t.was, Tags: t.tags}}
+	row := &Row{Scenario: t.scenario, Outcome: refusal.Outcome{Fact: t.fact, Change: t.how, Was: t.was, Tags: t.tags}}
 	e, changed := t.editor()
 	run, err := c.standIn(t.scenario, e)
 	if err != nil {
@@ -251,20 +252,20 @@ func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		seen.effect(p, p.texts[t.fact], &row.RequestChange)
-		if row.With, err = c.with(ctx, t, p, &row.RequestChange); err != nil {
+		seen.effect(p, p.texts[t.fact], &row.Outcome)
+		if row.With, err = c.with(ctx, t, p, &row.Outcome); err != nil {
 			return nil, err
 		}
 	} else {
-		i := slices.IndexFunc(c.Stored.Changes, func(x fixtures.RequestChange) bool {
+		i := slices.IndexFunc(c.Stored.Changes, func(x refusal.Outcome) bool {
 			return x.Fact == t.fact && x.Change == t.how && slices.Contains(x.Scenarios, t.scenario)
 		})
 		if i < 0 {
 			return &Row{}, nil
 		}
-		row.RequestChange = c.Stored.Changes[i]
+		row.Outcome = c.Stored.Changes[i]
 	}
-	switch same := row.Effect == fixtures.EffectNone; {
+	switch same := row.Effect == refusal.EffectNone; {
 	case same && len(row.Seen) > 0:
 		row.Verdict = Strict
 	case !same && len(row.Seen) == 0:
@@ -277,8 +278,8 @@ func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
 
 // with returns the flags, with their values, without which the runtime does not refuse a command
 // line that lacks a flag.
-func (c *Census) with(ctx context.Context, t try, p *plainRun, refused *fixtures.RequestChange) ([]string, error) {
-	if refused.Effect != fixtures.EffectExits || t.how != fixtures.EditLeftOut || !strings.HasPrefix(t.fact, "argv ") {
+func (c *Census) with(ctx context.Context, t try, p *plainRun, refused *refusal.Outcome) ([]string, error) {
+	if refused.Effect != refusal.EffectExits || t.how != refusal.EditLeftOut || !strings.HasPrefix(t.fact, "argv ") {
 		return nil, nil
 	}
 	var out []string
@@ -292,7 +293,7 @@ func (c *Census) with(ctx context.Context, t try, p *plainRun, refused *fixtures
 		if err != nil {
 			return nil, err
 		}
-		var now fixtures.RequestChange
+		var now refusal.Outcome
 		seen.effect(p, p.texts[t.fact], &now)
 		if now.Effect != refused.Effect || now.Code != refused.Code || now.Message != refused.Message {
 			out = append(out, strings.TrimSpace(strings.TrimPrefix(other, "argv ")+" "+p.texts[other]))

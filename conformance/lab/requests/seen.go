@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/lab/written"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/compare"
@@ -187,7 +188,7 @@ func differing(a, b *fixtures.Case) map[string][]compare.Line {
 
 // effect states what the runtime did other than in the run without a change. value is the text of
 // the fact there.
-func (s *seen) effect(p *plainRun, value string, c *fixtures.RequestChange) {
+func (s *seen) effect(p *plainRun, value string, c *refusal.Outcome) {
 	plain := p.runs[0]
 	diff := differing(plain, s.wire)
 	for key := range p.noise {
@@ -196,17 +197,17 @@ func (s *seen) effect(p *plainRun, value string, c *fixtures.RequestChange) {
 	rt := runtimes.Find(s.wire.Runtime)
 	switch refused, exit := newRefusal(rt, plain, s.wire), newExit(plain, s.wire); {
 	case len(diff) == 0 && !s.cut:
-		c.Effect = fixtures.EffectNone
+		c.Effect = refusal.EffectNone
 	case refused != nil:
-		c.Effect, c.Error = fixtures.EffectRefuses, refused
+		c.Effect, c.Error = refusal.EffectRefuses, refused
 		c.Accepts = listed(string(refused), value)
 	case exit != nil && len(s.lastWords(plain, exit.Process)) > 0: // one without a word is the end of another turn
 		words := s.lastWords(plain, exit.Process)
-		c.Effect, c.Code, c.Message, c.Accepts = fixtures.EffectExits, exit.Code, clip(words[0]), listed(strings.Join(words, "\n"), value)
+		c.Effect, c.Code, c.Message, c.Accepts = refusal.EffectExits, exit.Code, clip(words[0]), listed(strings.Join(words, "\n"), value)
 	case s.cut && !s.exited && s.isUnanswered():
-		c.Effect = fixtures.EffectSilent
+		c.Effect = refusal.EffectSilent
 	default:
-		c.Effect = fixtures.EffectDiffers
+		c.Effect = refusal.EffectDiffers
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 )
 
 func wireOf(lines ...fixtures.WireLine) *fixtures.Case {
@@ -28,24 +29,24 @@ const request = `{"id":1,"method":"thread/start","params":{}}`
 func TestEffect(t *testing.T) {
 	const (
 		result  = `{"id":1,"result":{"model":"m"}}`
-		refusal = `{"id":1,"error":{"code":-32600,"message":"Invalid request"}}`
+		refused = `{"id":1,"error":{"code":-32600,"message":"Invalid request"}}`
 	)
 	plain := wireOf(in(), log("warming up"), out(result), fixtures.WireLine{Dir: fixtures.Exit})
 	for name, c := range map[string]struct {
 		seen   *seen
-		effect fixtures.RequestEffect
+		effect refusal.Effect
 		text   string
 	}{
-		"the same":              {&seen{wire: wireOf(in(), out(result), fixtures.WireLine{Dir: fixtures.Exit})}, fixtures.EffectNone, ""},
-		"an error":              {&seen{wire: wireOf(in(), out(refusal), fixtures.WireLine{Dir: fixtures.Exit})}, fixtures.EffectRefuses, `{"code":-32600,"message":"Invalid request"}`},
-		"an exit":               {&seen{wire: wireOf(in(), log("warming up"), log("bad option"), fixtures.WireLine{Dir: fixtures.Exit, Code: 2})}, fixtures.EffectExits, "bad option"},
-		"an exit without words": {&seen{wire: wireOf(in(), fixtures.WireLine{Dir: fixtures.Exit, Code: 2})}, fixtures.EffectDiffers, ""},
-		"nothing":               {&seen{wire: wireOf(in()), cut: true, cutAt: 1}, fixtures.EffectSilent, ""},
-		"too little":            {&seen{wire: wireOf(in(), out(result), in()), cut: true, cutAt: 2}, fixtures.EffectDiffers, ""},
-		"nothing, as none runs": {&seen{wire: wireOf(in()), cut: true, exited: true}, fixtures.EffectDiffers, ""},
-		"another result":        {&seen{wire: wireOf(in(), out(`{"id":1,"result":{"model":"n"}}`), fixtures.WireLine{Dir: fixtures.Exit})}, fixtures.EffectDiffers, ""},
+		"the same":              {&seen{wire: wireOf(in(), out(result), fixtures.WireLine{Dir: fixtures.Exit})}, refusal.EffectNone, ""},
+		"an error":              {&seen{wire: wireOf(in(), out(refused), fixtures.WireLine{Dir: fixtures.Exit})}, refusal.EffectRefuses, `{"code":-32600,"message":"Invalid request"}`},
+		"an exit":               {&seen{wire: wireOf(in(), log("warming up"), log("bad option"), fixtures.WireLine{Dir: fixtures.Exit, Code: 2})}, refusal.EffectExits, "bad option"},
+		"an exit without words": {&seen{wire: wireOf(in(), fixtures.WireLine{Dir: fixtures.Exit, Code: 2})}, refusal.EffectDiffers, ""},
+		"nothing":               {&seen{wire: wireOf(in()), cut: true, cutAt: 1}, refusal.EffectSilent, ""},
+		"too little":            {&seen{wire: wireOf(in(), out(result), in()), cut: true, cutAt: 2}, refusal.EffectDiffers, ""},
+		"nothing, as none runs": {&seen{wire: wireOf(in()), cut: true, exited: true}, refusal.EffectDiffers, ""},
+		"another result":        {&seen{wire: wireOf(in(), out(`{"id":1,"result":{"model":"n"}}`), fixtures.WireLine{Dir: fixtures.Exit})}, refusal.EffectDiffers, ""},
 	} {
-		var got fixtures.RequestChange
+		var got refusal.Outcome
 		c.seen.effect(&plainRun{runs: []*fixtures.Case{plain}}, "", &got)
 		if text := string(got.Error) + got.Message; got.Effect != c.effect || text != c.text {
 			t.Errorf("%s: %s %q, want %s %q", name, got.Effect, text, c.effect, c.text)

@@ -20,7 +20,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
-	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
@@ -127,7 +127,7 @@ func (e *Editor) line(rt *wire.Runtime, line []byte) [][]byte {
 		return kept
 	}
 	l := rt.ReadInput(line)
-	name := fixtures.RequestName(&l)
+	name := refusal.LineName(&l)
 	switch e.Each(name, nil).Do {
 	case Drop:
 		return nil
