@@ -18,7 +18,7 @@ import (
 )
 
 // runLive runs the live tier: the subjects drive the real runtimes.
-func runLive(ctx context.Context, errOut io.Writer, cfg conformance.Config, version string) (*conformance.Report, error) {
+func runLive(ctx context.Context, errOut io.Writer, beat *heartbeat, cfg conformance.Config, version string) (*conformance.Report, error) {
 	if err := errNoLive(); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func runLive(ctx context.Context, errOut io.Writer, cfg conformance.Config, vers
 			return nil, fmt.Errorf("no scenario matches %q%s; `turnspec list scenarios` prints all", g, near(g, scenarioIDs()))
 		}
 	}
-	if err := enter(ctx, isolate.Enter); err != nil {
+	if err := beat.during(func() error { return enter(ctx, isolate.Enter) }); err != nil {
 		return nil, err
 	}
 	for _, line := range isolate.Report() {

@@ -294,7 +294,7 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	switch {
 	case err != nil || unconnected != "":
 	case slices.Contains(cfg.Tiers, conformance.TierLive):
-		rep, err = runLive(ctx, cmd.ErrOrStderr(), cfg, f.version())
+		rep, err = runLive(ctx, cmd.ErrOrStderr(), beat, cfg, f.version())
 	default:
 		if rep, err = runner.Run(ctx, cfg); err == nil && f.everyCheck(cfg) && !cfg.Shard.Partial() {
 			rep.Missing = judge.Missing(rep.Results)

@@ -42,8 +42,9 @@ type heartbeat struct {
 	gone  sync.WaitGroup
 	again bool // all cases are tried, then all are again with faults
 
-	mu    sync.Mutex // guards out, line and doing
-	doing string
+	mu     sync.Mutex // guards out, line and what follows
+	doing  string
+	silent bool
 }
 
 // newHeartbeat begins a heartbeat. Its Write writes to out.
@@ -62,7 +63,9 @@ func newHeartbeat(out io.Writer, doing string) *heartbeat {
 				return
 			case <-tick.C:
 				h.mu.Lock()
-				fmt.Fprintf(out, "after %v: %s\n", time.Since(h.began).Round(time.Second), h.doing)
+				if !h.silent {
+					fmt.Fprintf(out, "after %v: %s\n", time.Since(h.began).Round(time.Second), h.doing)
+				}
 				h.mu.Unlock()
 			}
 		}
@@ -95,6 +98,20 @@ func (h *heartbeat) step(done, total int, id string) {
 		h.doing = fmt.Sprintf("%d of %d cases; they are tried again, with faults", done, total)
 	}
 	h.line.step(done, total, id)
+}
+
+// during shows nothing while f runs: a program that f starts shows its own progress.
+func (h *heartbeat) during(f func() error) error {
+	h.setSilent(true)
+	defer h.setSilent(false)
+	return f()
+}
+
+func (h *heartbeat) setSilent(silent bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.silent = silent
+	h.line.wipe()
 }
 
 // stop ends the heartbeat, and removes the line of progress.

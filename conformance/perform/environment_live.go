@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
@@ -61,7 +62,11 @@ type Model interface {
 
 // liveLimit bounds, in real time, how long a wait or a step of a live run may
 // take. It is generous, because a machine may be slow.
-const liveLimit = 60 * time.Second
+const liveLimit = 150 * time.Second
+
+// liveLimits are those of the subject. OpenCode starts in 5 s on a machine that does nothing
+// else, and in more than the 30 s of the default on a busy one.
+var liveLimits = adapters.Limits{Handshake: 2 * time.Minute, Request: time.Minute, Stop: time.Minute}
 
 // Live lets a subject drive the real runtime through a scenario.
 func Live(ctx context.Context, s conformance.Subject, scn *fixtures.Scenario, rt Runtime) *conformance.Run {
@@ -70,7 +75,7 @@ func Live(ctx context.Context, s conformance.Subject, scn *fixtures.Scenario, rt
 		runtime: rt, launcher: idLauncher{Launcher: cmp.Or[proc.Launcher](rt.Launcher, proc.Exec{}), runtime: rt.Name},
 		endsOnly: runindex.RecordedShows(r, func(l *wire.Line) bool { return l.StepBegins }),
 	}
-	d := &director{run: r, subject: s, env: env, start: time.Now()}
+	d := &director{run: r, subject: s, env: env, start: time.Now(), limits: &liveLimits}
 	env.d = d
 	d.init()
 	d.runScenario(ctx)
