@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/lab/requests"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/refusal"
+	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/isolate"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
@@ -136,6 +137,11 @@ func writeRequests(out io.Writer, corpus fixtures.Corpus, disk string, rt runtim
 	r := refusal.Table{
 		Runtime: rt.Name, Version: rt.Version, Recorded: time.Now().Format(time.DateOnly) + " turnspec census", Changes: requests.Changes(rows, stored),
 	}
+	cases, err := corpus.CasesOf(rt.Name, rt.Version)
+	if err != nil {
+		return err
+	}
+	r.AcceptRecorded(wires.Find(rt.Name), cases)
 	b, err := r.Format()
 	if err != nil {
 		return err
