@@ -34,7 +34,7 @@ func (Adapter) Recognizes(line []byte) bool {
 func (Adapter) Unenforceable(string) []adapters.Gap {
 	return []adapters.Gap{{
 		What:   "every tool call",
-		Reason: "codex exec asks nobody, so that Open refuses a Judge",
+		Reason: "codex exec never asks for permission: Open refuses a Judge",
 		Remedy: "a sandbox (the modes read-only and dont-ask), or codex app-server",
 	}}
 }

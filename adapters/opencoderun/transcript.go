@@ -28,7 +28,7 @@ func (Adapter) Recognizes(line []byte) bool {
 func (Adapter) Unenforceable(string) []adapters.Gap {
 	return []adapters.Gap{{
 		What:   "every tool call",
-		Reason: "opencode run asks nobody, so that Open refuses a Judge",
+		Reason: "opencode run never asks for permission: Open refuses a Judge",
 		Remedy: "opencode serve, or rules that deny in the settings",
 	}}
 }

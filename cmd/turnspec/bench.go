@@ -241,7 +241,7 @@ func (f benchFlags) subjects() ([]conformance.Subject, error) {
 	}
 	all, err := f.subject.subjects()
 	if err == nil && alone(all) {
-		err = fmt.Errorf("--subject %s: give it port 0, such as http://127.0.0.1:0: each session has a sidecar of its own", f.subject.address)
+		err = fmt.Errorf("--subject %s: use port 0, as in http://127.0.0.1:0, because bench starts one sidecar for each session", f.subject.address)
 	}
 	return all, err
 }

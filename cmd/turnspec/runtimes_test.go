@@ -125,8 +125,8 @@ func branches(f *ast.File) (out []ast.Expr) {
 
 // otherMeanings are files with such names or words that mean something else, with the reasons.
 var otherMeanings = map[string]string{
-	"adapters/backend/replay/stats.go":    "tool_calls is a member of its own JSON",
-	"adapters/backend/sidecar/history.go": "chat is a member of its own JSON",
+	"adapters/backend/replay/stats.go":    "tool_calls is a member of the JSON that it writes",
+	"adapters/backend/sidecar/history.go": "chat is a member of the JSON that it writes",
 	"conformance/lab/drift/known.go":      "the known changes between two versions, as data",
 	"fakes/fault/transparent.go":          "noise on stderr, which no reader reads, looks like lines of two runtimes",
 	"fixtures/reply.go":                   "a scenario chooses the member in which a model sends reasoning",

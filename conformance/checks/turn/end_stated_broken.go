@@ -46,7 +46,7 @@ var timesNothing = broken.Adapter{
 }
 
 var namesNoClose = broken.Adapter{
-	Name: "names-no-close", Sentence: "gives a turn in which the client closed the session a reason of its own",
+	Name: "names-no-close", Sentence: "gives a turn in which the client closed the session the reason \"aborted\" instead of \"closed\"",
 	Proves: "turn.end-stated",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Done); ok && d.Reason == "closed" {

@@ -70,8 +70,8 @@ type try struct {
 	without        string // another fact that is left out with it; "": none
 }
 
-// hangTime is how long a changed run may take at least. A runtime that goes no further is told
-// from a slow one by the time of the run without a change.
+// hangTime is how long a changed run may take at least. A run that takes longer, and much longer
+// than one without a change, hangs.
 const hangTime = 10 * time.Second
 
 // Run takes the census. If it is interrupted, it returns the rows so far, too. Isolate the process first (package isolate), unless Stored is set.
