@@ -87,7 +87,7 @@ var documentedTable = map[string]how{
 	"turnspec smoke --runtime claude --dialect my.json -- python3 my_adapter.py":                {files: mappedAdapter},
 	"turnspec run --runtime claude --dialect my.json -- python3 my_adapter.py":                  {files: mappedAdapter, add: short},
 	"turnspec debug text/plain --runtime claude --dialect my.json -- python3 my_adapter.py":     {files: mappedAdapter},
-	"turnspec run --runtime claude --level core -- python3 my_adapter.py":                       {files: pythonAdapter, add: "--case claude/2.1.329/text/plain --tier process"},
+	"turnspec run --runtime claude --level core -- python3 my_adapter.py":                       {files: pythonAdapter, add: "--case claude/2.1.329/text/plain --tier process --fault kill"},
 	"turnspec run --runtime claude --last-failed -- python3 my_adapter.py": {
 		files: pythonAdapter, add: short, exit: exitUsage, after: []string{"turnspec run --runtime claude -- python3 my_adapter.py"}, // none failed
 	},
@@ -356,6 +356,9 @@ var documentedTable = map[string]how{
 	"go test ./cmd/turnspec -run TestIndexCoverage -update":               {notRun: writesTheClone},
 	"go test ./conformance/plug/jsonl -run TestTypes -update":             {notRun: writesTheClone},
 	"turnspec facts --sweep":                                              {notRun: "it takes minutes; conformance/lab/facts tests it with few cases"},
+	"turnspec facts --sweep --case 'codex/*/tool'":                        {add: "--every 8"},
+	"turnspec facts --sweep --written --case 'codex/*/stop'":              {add: "--every 8"},
+	"turnspec coverage --values":                                          {add: "pi"},
 	"turnspec facts --sweep --every 10":                                   {notRun: "it takes a minute; conformance/lab/facts tests it with few cases"},
 }
 
