@@ -3,7 +3,6 @@ package broken_test
 import (
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -77,7 +76,7 @@ func TestProcessPerTurn(t *testing.T) {
 			})
 			g.Expect(err).NotTo(HaveOccurred())
 			for _, r := range rep.Results {
-				if r.Verdict.Bad() && !strings.HasPrefix(r.Check.ID, "race.") { // they are about moments
+				if r.Verdict.Bad() {
 					failed[r.Check.ID] = true
 				}
 			}
