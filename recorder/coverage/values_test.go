@@ -2,6 +2,7 @@ package coverage_test
 
 import (
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/turnspec/turnspec/fixtures"
@@ -9,11 +10,14 @@ import (
 	"github.com/turnspec/turnspec/recorder/coverage"
 )
 
+// allMembers are those of all runtimes, which take seconds to count.
+var allMembers = sync.OnceValues(func() ([]*coverage.Member, error) { return coverage.MembersOf(fixtures.Embedded(), wires.Names()) })
+
 // TestMembersVary demands that each member of events has at least two values in the goldens
 // of all runtimes, or a reason in reasons.txt: an adapter that always emits the same value
 // could not be told from one that is right.
 func TestMembersVary(t *testing.T) {
-	members, err := coverage.MembersOf(fixtures.Embedded(), wires.Names())
+	members, err := allMembers()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +34,7 @@ func TestMembersVary(t *testing.T) {
 // TestMembersOf checks what counts as a value: that of an element and not the list, a flag that
 // is absent, and the words of a closed list that do not occur.
 func TestMembersOf(t *testing.T) {
-	members, err := coverage.MembersOf(fixtures.Embedded(), []string{"claude"})
+	members, err := allMembers()
 	if err != nil {
 		t.Fatal(err)
 	}
