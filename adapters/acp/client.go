@@ -1,11 +1,14 @@
 package acp
 
 import (
+	"cmp"
+	"encoding/base64"
 	"fmt"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -163,9 +166,21 @@ type promptBlock struct {
 }
 
 type resource struct {
-	URI  string `json:"uri"`
-	MIME string `json:"mimeType,omitempty"`
-	Text string `json:"text"`
+	URI  string  `json:"uri"`
+	MIME string  `json:"mimeType,omitempty"`
+	Text *string `json:"text,omitzero"`
+	Blob string  `json:"blob,omitempty"` // in base64, of what is no text
+}
+
+// resourceOf returns the contents of a file as a resource.
+func resourceOf(uri, mime string, b []byte) promptBlock {
+	r := &resource{URI: uri, MIME: mime}
+	if text := string(b); utf8.ValidString(text) {
+		r.Text = &text
+	} else {
+		r.Blob = base64.StdEncoding.EncodeToString(b)
+	}
+	return promptBlock{Type: "resource", Resource: r}
 }
 
 // promptOf returns the blocks of a message: its text, pictures with their bytes, and other
@@ -189,7 +204,14 @@ func blockOf(a event.Attachment) (promptBlock, error) {
 		return promptBlock{Type: "image", MIME: mime, Data: data}, err
 	case a.Path != "":
 		b, err := os.ReadFile(a.Path)
-		return promptBlock{Type: "resource", Resource: &resource{fileURI(a.Path), a.MIME, string(b)}}, err
+		return resourceOf(fileURI(a.Path), a.MIME, b), err
+	case attachment.IsData(a): // an agent would take the address for the words of a link
+		mime, data, err := attachment.Data(a)
+		if err != nil {
+			return promptBlock{}, err
+		}
+		b, err := base64.StdEncoding.DecodeString(data)
+		return resourceOf(fileURI("/"+cmp.Or(a.Name, "attachment")), mime, b), err
 	case a.URL != "":
 		return promptBlock{Type: "resource_link", URI: a.URL, Name: nameOf(a), MIME: a.MIME}, nil
 	}

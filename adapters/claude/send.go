@@ -1,7 +1,9 @@
 package claude
 
 import (
+	"encoding/base64"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -25,7 +27,8 @@ type messageOut struct {
 
 type blockOut struct {
 	Type   string     `json:"type"`
-	Text   *string    `json:"text,omitzero"` // always set in a text block, even if empty
+	Title  string     `json:"title,omitempty"` // of a document
+	Text   *string    `json:"text,omitzero"`   // always set in a text block, even if empty
 	Source *sourceOut `json:"source,omitempty"`
 }
 
@@ -53,8 +56,8 @@ func (p *protocol) Send(m adapters.Message, reply func(error)) {
 	reply(nil)
 }
 
-// messageBlocks returns the blocks of a message. Images and documents are sent;
-// other files are sent as references.
+// messageBlocks returns the blocks of a message. The bytes of pictures and PDFs are sent, and
+// those of any file that has no path; the model is given the path of other files.
 func messageBlocks(m adapters.Message) ([]blockOut, error) {
 	blocks := []blockOut{}
 	for i, a := range m.Attachments {
@@ -88,8 +91,27 @@ func attachmentBlock(a event.Attachment) (blockOut, error) {
 		return blockOut{Type: kind, Source: &sourceOut{Type: "url", URL: a.URL}}, nil
 	case a.Path != "":
 		return textBlock("@" + a.Path), nil
+	case attachment.IsData(a):
+		return textDocument(a)
 	case a.URL != "":
 		return textBlock(a.URL), nil
 	}
 	return blockOut{}, fmt.Errorf("needs a path or a URL")
+}
+
+// textDocument returns the document that a data URL holds as text. The model would take the URL
+// itself for words of the user.
+func textDocument(a event.Attachment) (blockOut, error) {
+	mime, data, err := attachment.Data(a)
+	if err != nil {
+		return blockOut{}, err
+	}
+	b, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return blockOut{}, err
+	}
+	if !utf8.Valid(b) {
+		return blockOut{}, fmt.Errorf("%s is neither a picture, a PDF nor text: %w", mime, adapters.ErrUnsupported)
+	}
+	return blockOut{Type: "document", Title: a.Name, Source: &sourceOut{Type: "text", MediaType: "text/plain", Data: string(b)}}, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/attachment"
 	"github.com/turnspec/turnspec/adapters/internal/lenient"
 	"github.com/turnspec/turnspec/adapters/internal/session"
 )
@@ -149,6 +150,11 @@ func (c *client) CommandStarting() bool {
 // Send implements session.Protocol. If a turn runs, the runtime merges the
 // message into it. Events report the outcome.
 func (c *client) Send(m adapters.Message, reply func(error)) {
+	input, err := inputOf(m)
+	if err != nil {
+		reply(err)
+		return
+	}
 	th := c.t.main
 	via := event.ViaTurn
 	if th.running || c.Starting() {
@@ -156,7 +162,7 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 	}
 	s := c.sent.Add(m, via)
 	with, taken := c.turnSettings()
-	c.sendRequest("turn/start", turnParams{ThreadID: th.id, ClientUserMessageID: m.ID, Input: inputOf(m), OutputSchema: c.o.Schema, settings: with}, func(r *result, err error) {
+	c.sendRequest("turn/start", turnParams{ThreadID: th.id, ClientUserMessageID: m.ID, Input: input, OutputSchema: c.o.Schema, settings: with}, func(r *result, err error) {
 		if err != nil {
 			if c.sent.Remove(s) {
 				s.Refused(c.t.l, err)
@@ -173,10 +179,15 @@ func (c *client) Send(m adapters.Message, reply func(error)) {
 
 // Steer implements session.Protocol.
 func (c *client) Steer(m adapters.Message, reply func(error)) {
+	input, err := inputOf(m)
+	if err != nil {
+		reply(err)
+		return
+	}
 	th := c.t.main
 	s := c.sent.Add(m, event.ViaSteer)
 	s.Turn = th.turn
-	c.sendRequest("turn/steer", turnParams{ThreadID: th.id, ExpectedTurnID: th.turn, ClientUserMessageID: m.ID, Input: inputOf(m)}, func(_ *result, err error) {
+	c.sendRequest("turn/steer", turnParams{ThreadID: th.id, ExpectedTurnID: th.turn, ClientUserMessageID: m.ID, Input: input}, func(_ *result, err error) {
 		if err != nil {
 			c.sent.Remove(s)
 		}
@@ -184,22 +195,26 @@ func (c *client) Steer(m adapters.Message, reply func(error)) {
 	})
 }
 
-func inputOf(m adapters.Message) []inputOut {
+// inputOf returns the items of a message. The runtime reads files itself, so that one without a
+// path must be a picture.
+func inputOf(m adapters.Message) ([]inputOut, error) {
 	var in []inputOut
 	if m.Text != "" || len(m.Attachments) == 0 {
 		in = append(in, inputOut{Type: "text", Text: &m.Text})
 	}
-	for _, a := range m.Attachments {
+	for i, a := range m.Attachments {
 		switch {
-		case a.Kind == "image" && a.URL != "":
+		case attachment.IsPicture(a) && a.URL != "":
 			in = append(in, inputOut{Type: "image", URL: a.URL})
-		case a.Kind == "image":
+		case attachment.IsPicture(a):
 			in = append(in, inputOut{Type: "localImage", Path: a.Path})
+		case a.Path == "":
+			return nil, fmt.Errorf("attachments[%d]: neither a picture nor a file with a path: %w", i, adapters.ErrUnsupported)
 		default:
 			in = append(in, inputOut{Type: "mention", Name: a.Name, Path: a.Path})
 		}
 	}
-	return in
+	return in, nil
 }
 
 // startingMessages returns the messages that started a turn.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
@@ -43,7 +45,7 @@ func judgeFiles(t *conformance.Trial, f *conformance.Finding) {
 		}
 		f.Sent = true
 		for _, name := range a.Step.Files {
-			forms := [][]byte{[]byte(base64.StdEncoding.EncodeToString(t.Scenario.Workspace[name]))}
+			forms := fileForms(name, t.Scenario.Workspace[name])
 			if a.Step.ByPath { // an adapter may read the file itself
 				forms = append(forms, []byte("/"+name+`"`), []byte((&url.URL{Path: "/" + name}).EscapedPath()+`"`))
 			}
@@ -53,6 +55,18 @@ func judgeFiles(t *conformance.Trial, f *conformance.Finding) {
 			}
 		}
 	}
+}
+
+// fileForms are how the bytes of a file stand in a message: as the whole of a member in base64,
+// in the URL of a picture or a file, or as a member that is the text. A data URL in the words of
+// the user, or as the address of a resource, is no file: no runtime reads it.
+func fileForms(name string, b []byte) [][]byte {
+	encoded := base64.StdEncoding.EncodeToString(b)
+	forms := [][]byte{[]byte(`"` + encoded + `"`), []byte(`"url":"data:` + fixtures.MIME(name) + ";base64," + encoded + `"`)}
+	if text, err := jsontext.AppendQuote(nil, b); err == nil { // else it is no text
+		forms = append(forms, text)
+	}
+	return forms
 }
 
 // onCommandLine reports whether an option of a process names the file, or one with the same

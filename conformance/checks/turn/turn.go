@@ -61,6 +61,7 @@ func Broken() []broken.Adapter {
 		failsWell,
 		textAlone,
 		losesTheFolder,
+		pastesTheURL,
 		takesALostEndForAGoodOne,
 		waitsForASkippedEnd,
 		endsWithTheWords,

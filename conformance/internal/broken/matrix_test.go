@@ -72,6 +72,7 @@ var proof = []string{
 	"hook/adds-to-a-message",
 	"image/sent-by-its-path",
 	"image/sent-with-a-message",
+	"image/text-sent-with-a-message",
 	"limit/turns",
 	"list/mcp-server-that-failed",
 	"list/models",

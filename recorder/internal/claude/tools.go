@@ -75,6 +75,7 @@ func serverArgs(servers []fixtures.Server) ([]string, error) {
 
 type block struct {
 	Type   string  `json:"type"`
+	Title  string  `json:"title,omitempty"` // of a document
 	Text   string  `json:"text,omitempty"`
 	Source *source `json:"source,omitempty"`
 }
@@ -96,6 +97,10 @@ func (c *client) messageBlocks(text string, files []string) ([]block, error) {
 		kind, mime := "image", fixtures.MIME(f)
 		if !strings.HasPrefix(mime, "image/") {
 			kind = "document"
+		}
+		if strings.HasPrefix(mime, "text/") {
+			out = append(out, block{Type: kind, Title: f, Source: &source{"text", mime, string(data)}})
+			continue
 		}
 		out = append(out, block{Type: kind, Source: &source{"base64", mime, base64.StdEncoding.EncodeToString(data)}})
 	}
