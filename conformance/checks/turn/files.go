@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -67,34 +65,12 @@ func judgeFiles(t *conformance.Trial, f *conformance.Finding) {
 // file itself. A data URL in the words of the user, or as the address of a link, is no file: no
 // runtime reads it.
 func holdsFile(message []byte, name string, file []byte, byPath bool) bool {
-	var v any
-	if json.Unmarshal(message, &v, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
-		return false
-	}
 	encoded := base64.StdEncoding.EncodeToString(file)
-	return anyText(v, "", func(member, text string) bool {
+	return runindex.AnyText(message, func(member, text string) bool {
 		return text == encoded || text == string(file) ||
 			member == "url" && strings.HasPrefix(text, "data:") && strings.HasSuffix(text, ";base64,"+encoded) ||
 			byPath && (strings.HasSuffix(text, "/"+name) || strings.HasSuffix(text, (&url.URL{Path: "/" + name}).EscapedPath()))
 	})
-}
-
-// anyText reports whether a text in a JSON value is such, given the name of the member that it is
-// the value of, or in the list of.
-func anyText(v any, member string, is func(member, text string) bool) bool {
-	switch v := v.(type) {
-	case string:
-		return is(member, v)
-	case []any:
-		return slices.ContainsFunc(v, func(x any) bool { return anyText(x, member, is) })
-	case map[string]any:
-		for name, x := range v {
-			if anyText(x, name, is) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // onCommandLine reports whether an option of a process names the file, or one with the same

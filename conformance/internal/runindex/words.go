@@ -2,6 +2,7 @@ package runindex
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -59,26 +60,27 @@ func Clip(s string) string {
 // Holds reports whether a string somewhere in a JSON value contains a text. A
 // runtime may pass a command to a shell, so the quoting of the shell is ignored.
 func Holds(raw event.Raw, text string) bool {
-	var v any
-	if !Decode(raw, &v) {
-		return false
-	}
-	return holdsValue(v, text)
+	return AnyText(raw, func(_, s string) bool {
+		return strings.Contains(s, text) || strings.Contains(unquoted(s), unquoted(text))
+	})
 }
 
-func holdsValue(v any, text string) bool {
+// AnyText reports whether is is true of a string in a JSON value, with the name of the member that
+// holds it, itself or in a list; "": none does.
+func AnyText(raw event.Raw, is func(member, text string) bool) bool {
+	var v any
+	return Decode(raw, &v) && anyText(v, "", is)
+}
+
+func anyText(v any, member string, is func(member, text string) bool) bool {
 	switch v := v.(type) {
 	case string:
-		return strings.Contains(v, text) || strings.Contains(unquoted(v), unquoted(text))
+		return is(member, v)
 	case []any:
-		for _, x := range v {
-			if holdsValue(x, text) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, func(x any) bool { return anyText(x, member, is) })
 	case map[string]any:
-		for _, x := range v {
-			if holdsValue(x, text) {
+		for name, x := range v {
+			if anyText(x, name, is) {
 				return true
 			}
 		}
