@@ -41,7 +41,7 @@ func TestProcessPerTurn(t *testing.T) {
 			}},
 		}},
 		{scenario: "model/empty-stream", fails: []string{
-			"turn.crash-ends", "turn.nothing-after-terminal", "turn.notices", "turn.one-terminal", "turn.retry-is-not-error",
+			"race.close", "race.stop", "turn.crash-ends", "turn.nothing-after-terminal", "turn.notices", "turn.one-terminal", "turn.retry-is-not-error",
 		}, adapter: broken.Adapter{
 			Name: "reconnecting-is-the-end", Sentence: "ends a turn in an error when the runtime reconnects",
 			Mutation: broken.Each(func(e event.Event, out func(event.Event)) {

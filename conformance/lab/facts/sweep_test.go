@@ -109,7 +109,7 @@ func TestWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newest, every := fixtures.Newest(all), 80
+	newest, every := fixtures.Newest(all), 60
 	if racesample.Whole() {
 		every = 1
 	}
