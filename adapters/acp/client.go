@@ -206,11 +206,7 @@ func blockOf(a event.Attachment) (promptBlock, error) {
 		b, err := os.ReadFile(a.Path)
 		return resourceOf(fileURI(a.Path), a.MIME, b), err
 	case attachment.IsData(a): // an agent would take the address for the words of a link
-		mime, data, err := attachment.Data(a)
-		if err != nil {
-			return promptBlock{}, err
-		}
-		b, err := base64.StdEncoding.DecodeString(data)
+		mime, b, err := attachment.Bytes(a)
 		return resourceOf(fileURI("/"+cmp.Or(a.Name, "attachment")), mime, b), err
 	case a.URL != "":
 		return promptBlock{Type: "resource_link", URI: a.URL, Name: nameOf(a), MIME: a.MIME}, nil

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"encoding/base64"
 	"fmt"
 	"unicode/utf8"
 
@@ -102,11 +101,7 @@ func attachmentBlock(a event.Attachment) (blockOut, error) {
 // textDocument returns the document that a data URL holds as text. The model would take the URL
 // itself for words of the user.
 func textDocument(a event.Attachment) (blockOut, error) {
-	mime, data, err := attachment.Data(a)
-	if err != nil {
-		return blockOut{}, err
-	}
-	b, err := base64.StdEncoding.DecodeString(data)
+	mime, b, err := attachment.Bytes(a)
 	if err != nil {
 		return blockOut{}, err
 	}

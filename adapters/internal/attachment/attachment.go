@@ -57,3 +57,13 @@ func Data(a event.Attachment) (mediaType, data string, err error) {
 	}
 	return mediaType, data, nil
 }
+
+// Bytes returns the media type and the bytes of an attachment, as Data does.
+func Bytes(a event.Attachment) (mediaType string, b []byte, err error) {
+	mediaType, data, err := Data(a)
+	if err != nil {
+		return "", nil, err
+	}
+	b, err = base64.StdEncoding.DecodeString(data)
+	return mediaType, b, err
+}

@@ -1,7 +1,6 @@
 package turnproc
 
 import (
-	"encoding/base64"
 	"fmt"
 	"mime"
 	"os"
@@ -46,11 +45,7 @@ func (f *Files) Attach(m *adapters.Message) error {
 	for i, a := range m.Attachments {
 		path := a.Path
 		if path == "" {
-			_, encoded, err := attachment.Data(a)
-			var data []byte
-			if err == nil {
-				data, err = base64.StdEncoding.DecodeString(encoded)
-			}
+			_, data, err := attachment.Bytes(a)
 			if err == nil {
 				path, err = f.Write(f.nameOf(a), data)
 			}
