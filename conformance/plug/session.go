@@ -298,6 +298,9 @@ func (s *Session) EndSession(closed bool, reason string, interrupt func()) {
 	if closed {
 		reason = "closed"
 	}
+	if s.ProtocolError() != nil { // the program was ended before it could say the exit code
+		s.MarkUnsupported("session_end.exit_code")
+	}
 	if s.Ready {
 		s.EmitIn(event.SessionEnd{Reason: reason}, 0, "")
 	}
