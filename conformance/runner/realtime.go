@@ -43,7 +43,7 @@ var untriable = map[string]string{
 
 // waitingFaults show their effect only after a limit of the subject has passed. The
 // subject gets short limits then.
-var waitingFaults = []string{"stall", "endless-retries", "missing-end", "close-stdin", "no-handshake", "long-pause", "long-tool"}
+var waitingFaults = []string{"stall", "stop-ignored", "endless-retries", "missing-end", "close-stdin", "no-handshake", "long-pause", "long-tool"}
 
 // Waits reports whether the named fault shows its effect only after a limit of the
 // subject has passed.

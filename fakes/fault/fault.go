@@ -181,6 +181,7 @@ var operators = sync.OnceValue(func() []Operator {
 		closeStdout(),
 		closeStdin(),
 		stall(),
+		stopIgnored(),
 		endlessRetries(),
 		ignoreSIGTERM(),
 		missingEnd(),

@@ -135,6 +135,32 @@ func ignoreSIGTERM() Operator {
 	}
 }
 
+// stopIgnored is a stall that begins where the client stops the turn: no limit of the runtime's
+// silence helps a client that waits while a tool or a question is open.
+func stopIgnored() Operator {
+	return Operator{
+		Name: "stop-ignored", Kind: Terminal,
+		Doc: "The runtime ignores the interrupt, and writes nothing more. The process ends only by a signal.",
+		places: func(c *lines, _ bool) []int {
+			var places []int
+			last := map[int]int{} // the last line of stdout, by process
+			for i, w := range c.wire {
+				switch w.Dir {
+				case fixtures.Out:
+					last[w.Process] = i
+				case fixtures.In:
+					before, ok := last[w.Process]
+					if ok && c.read[i].Kind == wire.Stop && !slices.Contains(places, before) {
+						places = append(places, before)
+					}
+				}
+			}
+			return places
+		},
+		apply: cutAfter(Fault{Hangs: true}),
+	}
+}
+
 // placesBefore are the lines of stdout before those for which keep holds, in the same
 // process: the events until then are known.
 func (c *lines) placesBefore(keep func(i int) bool) []int {
