@@ -263,6 +263,9 @@ func (d *director) sessionStep(ctx context.Context, s fixtures.Step) error {
 	if d.faultEndedSession() {
 		return errStop
 	}
+	if f := d.run.Fault; f != nil && f.AnswerAfter > 0 && s.Verb == fixtures.VerbAnswer && d.linePlayed(f.Line) {
+		d.waitUntil(d.faultEndedSession, f.AnswerAfter)
+	}
 	d.env.beforeStep(s)
 	if d.race.replaces(s) {
 		d.startRace()

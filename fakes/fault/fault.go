@@ -104,6 +104,8 @@ type Fault struct {
 	StartError error
 	// IgnoresSIGTERM reports that SIGTERM ends no process.
 	IgnoresSIGTERM bool
+	// AnswerAfter is how long the client waits, from there on, before it answers a question.
+	AnswerAfter time.Duration
 	// ListenerBlocked reports that the listener takes no event from there on, until
 	// the session is closed.
 	ListenerBlocked bool
@@ -162,6 +164,7 @@ var operators = sync.OnceValue(func() []Operator {
 		unknownRequest(),
 		staleRequest(),
 		unreadableRequest(),
+		withdrawnRequest(),
 		longLine(),
 		hugeLine(),
 		endlessLine(),

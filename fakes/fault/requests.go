@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
+	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
@@ -70,6 +72,53 @@ func (c *lines) underNewID(i int, prefix string) []byte {
 		}
 	}
 	return b
+}
+
+// AnswerAfter is how long the client of withdrawn-request waits before it answers.
+const AnswerAfter = 5 * time.Second
+
+// withdrawnRequest takes a question back at once, for example because a hook, a rule or
+// another client has decided, and writes nothing more.
+func withdrawnRequest() Operator {
+	return Operator{
+		Name: "withdrawn-request", Kind: Terminal,
+		Doc:    fmt.Sprintf("The runtime takes a question back at once, and writes nothing more. The client answers %v later.", AnswerAfter),
+		places: func(c *lines, _ bool) []int { return c.lonelyQuestions() },
+		apply: func(c *lines, place int) Fault {
+			return at(c, place, Fault{Hangs: true, AnswerAfter: AnswerAfter}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				w := lines[i]
+				w.Bytes = c.rt.Replies.Withdraw(&c.read[place])
+				return append(slices.Clone(lines[:i+1]), w)
+			})
+		},
+	}
+}
+
+// lonelyQuestions are the questions that are asked while no other is open, and that the
+// recording's client answers.
+func (c *lines) lonelyQuestions() []int {
+	if c.rt.Replies.Withdraw == nil {
+		return nil
+	}
+	var places []int
+	open := map[string]int{}
+	for i := range c.wire {
+		switch l := &c.read[i]; {
+		case c.wire[i].Dir == fixtures.Out && c.isQuestion(i):
+			if len(open) > 0 {
+				i = -1 // not alone
+			}
+			open[string(l.ID)] = i
+		case c.wire[i].Dir == fixtures.In && l.Kind == wire.Answer:
+			if at, ok := open[string(l.RepliesTo)]; ok && at >= 0 {
+				places = append(places, at)
+			}
+			delete(open, string(l.RepliesTo))
+		case l.Kind == wire.Withdrawal:
+			delete(open, string(l.RepliesTo))
+		}
+	}
+	return places
 }
 
 // unreadableRequest asks about a call that the client cannot read: each member of its

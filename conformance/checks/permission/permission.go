@@ -19,6 +19,7 @@ func Checks() []*conformance.Check {
 		UnsupportedRequest,
 		WaitsForUser,
 		StaleRequest,
+		Withdrawn,
 	}
 }
 
@@ -41,6 +42,7 @@ func Broken() []broken.Adapter {
 		blamesARule,
 		answersAllWithAllow,
 		answersWhatItKnows,
+		keepsTheDialog,
 		refusesInSilence,
 		deniesWithoutAWord,
 	}

@@ -1,0 +1,76 @@
+package permission
+
+import (
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
+	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fakes/standin"
+)
+
+// Withdrawn is the check permission.withdrawn.
+var Withdrawn = &conformance.Check{
+	ID: "permission.withdrawn", Source: "dialogs that nobody can close", Tiers: []conformance.Tier{conformance.TierWitness},
+	Needs:         []string{"permission_resolved"},
+	Mend:          "When the runtime takes a question back, resolve it as cancelled, by withdrawn, and close its dialog. Refuse an answer that comes later, and write nothing.",
+	Sentence:      "A question that the runtime takes back is resolved at once, allows nothing and is not resolved by the user. An answer after that is not written.",
+	JudgesWritten: true,
+	Faults:        []string{"withdrawn-request"},
+	JudgeFault:    judgeWithdrawn,
+}
+
+// judgeWithdrawn judges the one question that is open when the fault comes. The client answers
+// it fault.AnswerAfter later.
+func judgeWithdrawn(_, r *conformance.Run, f *conformance.Finding) {
+	if r.Hang != "" || !runindex.Played(r, r.Fault.Line) {
+		return
+	}
+	taken := r.Played[len(r.Played)-1]
+	asked, at := "", -1
+	for i, e := range r.Events {
+		switch d := e.Data.(type) {
+		case event.PermissionRequest:
+			asked, at = d.RequestID, i
+		case event.Interrupt:
+			asked, at = d.InterruptID, i
+		}
+	}
+	if at < 0 || r.Events[at].At < runindex.LineOf(r, r.Fault.Line).At {
+		return // it was not shown; permission.asked demands that it is
+	}
+	f.Asserted(2)
+	resolved := false
+	for _, e := range r.Events[at:] {
+		var by event.By
+		switch d := e.Data.(type) {
+		case event.PermissionResolved:
+			if d.RequestID != asked {
+				continue
+			}
+			if by = d.By; d.Allowed {
+				f.At(e, "the runtime took question %s back, but the event holds allowed", asked)
+			}
+		case event.InterruptResolved:
+			if d.InterruptID != asked {
+				continue
+			}
+			by = d.By
+		default:
+			continue
+		}
+		resolved = true
+		if by == event.ByUser {
+			f.At(e, "the runtime took question %s back, but it is resolved by the user, who answered later", asked)
+		} else if e.At > taken.At+fault.AnswerAfter {
+			f.At(e, "the runtime took question %s back, and it stays open for %v", asked, e.At-taken.At)
+		}
+	}
+	if !resolved {
+		f.Failf("the runtime took question %s back, but it is never resolved", asked)
+	}
+	for _, w := range r.ClientActions {
+		if w.Kind == standin.KindAnswer && (w.Answer == standin.Allow || w.Answer == standin.Value) && w.At.Sub(r.Start) >= taken.At {
+			f.Failf("the runtime took question %s back, but the subject answers it by %s", asked, w.Answer)
+		}
+	}
+}
