@@ -25,7 +25,7 @@ const slowSample = 2
 
 // slowFaults take seconds to tens of seconds a run, because the suite waits for the
 // subject to give up.
-var slowFaults = append([]string{"lost-end", "endless-end", "close-stdout", "no-end-by-term"}, waitingFaults...)
+var slowFaults = append([]string{"lost-end", "endless-end", "close-stdout", "no-end-by-term", "withdrawn-request"}, waitingFaults...)
 
 // Why a fault is not tried on a subject that runs in real time.
 const (

@@ -78,17 +78,18 @@ func (c *lines) underNewID(i int, prefix string) []byte {
 const AnswerAfter = 5 * time.Second
 
 // withdrawnRequest takes a question back at once, for example because a hook, a rule or
-// another client has decided, and writes nothing more.
+// another client has decided, and is killed some seconds after the client's answer.
 func withdrawnRequest() Operator {
 	return Operator{
 		Name: "withdrawn-request", Kind: Terminal,
-		Doc:    fmt.Sprintf("The runtime takes a question back at once, and writes nothing more. The client answers %v later.", AnswerAfter),
+		Doc:    fmt.Sprintf("The runtime takes a question back at once. The client answers %v later, and then the process is killed.", AnswerAfter),
 		places: func(c *lines, _ bool) []int { return c.lonelyQuestions() },
 		apply: func(c *lines, place int) Fault {
-			return at(c, place, Fault{Hangs: true, AnswerAfter: AnswerAfter}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
-				w := lines[i]
+			return at(c, place, Fault{AnswerAfter: AnswerAfter}, func(lines []fixtures.WireLine, i int) []fixtures.WireLine {
+				w, x := lines[i], fixtures.WireLine{Code: -1, Signal: "SIGKILL", Dir: fixtures.Exit}
 				w.Bytes = c.rt.Replies.Withdraw(&c.read[place])
-				return append(slices.Clone(lines[:i+1]), w)
+				x.T, x.Line, x.Process = w.T+AnswerAfter+2*time.Second, w.Line, w.Process
+				return append(slices.Clone(lines[:i+1]), w, x)
 			})
 		},
 	}

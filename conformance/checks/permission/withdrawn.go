@@ -6,6 +6,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fakes/standin"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // Withdrawn is the check permission.withdrawn.
@@ -25,7 +26,12 @@ func judgeWithdrawn(_, r *conformance.Run, f *conformance.Finding) {
 	if r.Hang != "" || !runindex.Played(r, r.Fault.Line) {
 		return
 	}
-	taken := r.Played[len(r.Played)-1]
+	var taken conformance.PlayedLine
+	for _, p := range r.Played {
+		if p.Line.Line == r.Fault.Line && p.Line.Dir == fixtures.Out {
+			taken = p // the question has the same number, and is played before
+		}
+	}
 	asked, at := "", -1
 	for i, e := range r.Events {
 		switch d := e.Data.(type) {
