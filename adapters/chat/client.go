@@ -134,6 +134,7 @@ func (c *client) stopTurn() {
 		c.keepPartial()
 	}
 	c.interruptCalls()
+	c.t.emitUsage()
 	c.t.endTurn(event.Done{Stopped: true})
 	if c.queue.Len() > 0 {
 		c.cancelNext = c.host.After(stopPause, func() {

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -59,7 +60,7 @@ func (c *client) appendReply(r *reply, calls []*call) {
 	}
 	m := entry{Role: "assistant", Content: r.text, reasoning: r.reasoning}
 	for _, k := range calls {
-		m.ToolCalls = append(m.ToolCalls, called{ID: k.id, Type: "function", Extra: k.extra, Function: calledFunction{Arguments: k.arguments, Name: k.name}})
+		m.ToolCalls = append(m.ToolCalls, called{ID: k.id, Type: "function", Extra: k.extra, Function: calledFunction{Arguments: cmp.Or(k.arguments, "{}"), Name: k.name}})
 	}
 	c.history = append(c.history, m)
 }

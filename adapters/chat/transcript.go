@@ -155,6 +155,7 @@ func (n *normalizer) begin(id int64) {
 		n.l.SetTime(now)
 	}
 	if sc := n.l.Turn(); sc != nil && n.t.reply.open && sc.ToolsOpen() == 0 {
+		n.t.emitUsage()
 		n.t.endTurn(event.Done{Stopped: true}) // its request was aborted
 	}
 	if sc := n.l.Turn(); sc != nil {

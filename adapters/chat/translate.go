@@ -29,6 +29,7 @@ type translator struct {
 	attempts int    // of the current request that failed
 	reply    reply
 	turn     event.Tokens // of its replies
+	told     event.Tokens // the part of turn that was emitted
 	spoken   []string     // the keys of the blocks of the reply, oldest first
 	callIDs  map[string]bool
 	failed   *failure // in a transcript: a request that may have been sent again
@@ -66,7 +67,7 @@ func (t *translator) noticeBadLine(b []byte) {
 }
 
 func (t *translator) startTurn(messages []string) {
-	t.turn, t.attempts = event.Tokens{}, 0
+	t.turn, t.told, t.attempts = event.Tokens{}, event.Tokens{}, 0
 	t.l.TurnStart(event.TurnStart{Cause: event.CauseUser, MessageIDs: messages})
 }
 
@@ -442,9 +443,10 @@ func (t *translator) endAtLimit(requests int) {
 	t.reply = reply{}
 }
 
-// emitUsage emits the tokens of the turn so far, if the last reply stated its own.
+// emitUsage emits the tokens of the turn so far, if a server has stated some since the last time.
 func (t *translator) emitUsage() {
-	if t.reply.last != (event.Tokens{}) {
+	if t.turn != t.told {
+		t.told = t.turn
 		t.l.Emit(event.Usage{Tokens: t.turn, Scope: event.ScopeTurn})
 	}
 }

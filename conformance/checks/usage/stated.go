@@ -6,6 +6,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
+	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
@@ -46,6 +47,9 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 	for _, e := range t.Events {
 		if !e.Terminal() || e.Turn == 0 || e.SubagentID != "" || reported[e.Turn] {
 			continue
+		}
+		if e.Steps > 0 && t.Steps[e.Steps-1].Step.Verb == fixtures.VerbClose {
+			continue // the client closed the session in the turn, and wants nothing more
 		}
 		from, to := began[e.Turn], min(runindex.FirstLineOf(t.Run, e), len(statements))
 		if slices.ContainsFunc(statements[min(from, to):to], func(s wire.Statement) bool { return s.Tokens != nil }) {
@@ -121,10 +125,15 @@ func statedTokens(all runindex.Statements, s wire.Statement, began, now int) []e
 	if before, ok := all.Last(began, func(s wire.Statement) bool { return s.Tokens != nil }); ok {
 		out = append(out, minus(eventTokens(*s.Tokens), eventTokens(*before.Tokens)))
 	}
-	var turn event.Tokens // a turn may be stated in parts, of which some failed
+	var turn event.Tokens            // a turn may be stated in parts, of which some failed
+	told := map[string]wire.Tokens{} // by the reply: a server may state its tokens so far in each piece
 	for i := max(began-1, 0); i < min(now, len(all)); i++ {
 		if k := all[i].Tokens; k != nil {
-			turn = plusTokens(turn, eventTokens(*k))
+			before := told[all[i].Message]
+			turn = plusTokens(turn, minus(eventTokens(*k), eventTokens(before)))
+			if all[i].Message != "" && all[i].End == "" {
+				told[all[i].Message] = *k
+			}
 		}
 	}
 	out = append(out, turn)
