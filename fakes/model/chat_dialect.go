@@ -17,11 +17,39 @@ type chatDialect struct {
 	usageAtEnd   bool   // the chunk with the reason for the end has the usage
 	endsSilently bool   // no [DONE]
 	numericCodes bool   // an error in the stream has the status as its code
+	index        indexing
+	objects      bool // the arguments of a whole call are an object, not its text
+	parts        bool // content is a list of parts, and reasoning is some of them
+	usageInEach  bool // each chunk has the usage so far
+}
+
+// indexing is how a server numbers the calls of a reply.
+type indexing int
+
+const (
+	indexCounts indexing = iota
+	indexZero            // each call has the index 0; the ids tell them apart
+	indexNone            // no call has one
+)
+
+// of returns the index of the nth call, or nil.
+func (x indexing) of(n int) *int {
+	switch x {
+	case indexZero:
+		n = 0
+	case indexNone:
+		return nil
+	case indexCounts:
+	}
+	return &n
 }
 
 // chatDialects are the dialects by the first element of the path that selects them.
 var chatDialects = map[string]chatDialect{
-	"1-plain": {},
+	"1-plain":         {},
+	"1-parts":         {parts: true, wholeCalls: true, usageAtEnd: true},
+	"1-one-index":     {index: indexZero, wholeCalls: true, usageInEach: true},
+	"1-without-index": {index: indexNone, wholeCalls: true, objects: true, endsSilently: true},
 	"2-relayed": {
 		reasoning: "reasoning", comments: true, wholeCalls: true, usageAtEnd: true, endsSilently: true, numericCodes: true,
 	},

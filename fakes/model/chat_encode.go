@@ -36,7 +36,7 @@ type (
 	}
 	cChoice struct {
 		Index   int       `json:"index"`
-		Delta   *cDelta   `json:"delta,omitzero"`
+		Delta   any       `json:"delta,omitzero"` // *cDelta or *cParts
 		Message *cMessage `json:"message,omitzero"`
 		Finish  *string   `json:"finish_reason"`
 	}
@@ -47,6 +47,17 @@ type (
 		Reasoning        *string `json:"reasoning,omitzero"`
 		ReasoningText    *string `json:"reasoning_text,omitzero"`
 		Calls            []cCall `json:"tool_calls,omitzero"`
+	}
+	// cParts is a delta whose text and reasoning are in a list.
+	cParts struct {
+		Role    string  `json:"role,omitzero"`
+		Content []cPart `json:"content,omitzero"`
+		Calls   []cCall `json:"tool_calls,omitzero"`
+	}
+	cPart struct {
+		Type     string  `json:"type"`
+		Text     *string `json:"text,omitzero"`
+		Thinking []cPart `json:"thinking,omitzero"`
 	}
 	// cMessage is a delta with all of the reply, whose content may be null.
 	cMessage struct {
@@ -65,7 +76,7 @@ type (
 	}
 	cFunction struct {
 		Name string `json:"name,omitzero"`
-		Args string `json:"arguments"`
+		Args any    `json:"arguments"` // a text, or an object
 	}
 	cUsage struct {
 		Prompt        int `json:"prompt_tokens"`
@@ -105,7 +116,26 @@ func (v *chatEncoder) start(u *fixtures.Usage) error {
 
 // chunk writes a chunk of the reply's only choice.
 func (v *chatEncoder) chunk(d cDelta) error {
-	return v.o.sink.event("", v.reply("chat.completion.chunk", []cChoice{{Delta: &d}}))
+	c := v.reply("chat.completion.chunk", []cChoice{{Delta: v.form(&d)}})
+	if v.dialect.usageInEach {
+		c.Usage = v.usage
+	}
+	return v.o.sink.event("", c)
+}
+
+// form returns a delta as the dialect writes it.
+func (v *chatEncoder) form(d *cDelta) any {
+	if !v.dialect.parts {
+		return d
+	}
+	p := &cParts{Role: d.Role, Calls: d.Calls}
+	if t := d.ReasoningContent; t != nil {
+		p.Content = append(p.Content, cPart{Type: "thinking", Thinking: []cPart{{Type: "text", Text: t}}})
+	}
+	if t := d.Content; t != nil {
+		p.Content = append(p.Content, cPart{Type: "text", Text: t})
+	}
+	return p
 }
 
 func (v *chatEncoder) reply(object string, choices []cChoice) cChunk {
@@ -134,6 +164,8 @@ func (v *chatEncoder) member(d *cDelta) **string {
 	switch {
 	case !v.think:
 		return &d.Content
+	case v.dialect.parts:
+		return &d.ReasoningContent
 	case cmp.Or(v.how.Field, v.dialect.reasoning) == "reasoning":
 		return &d.Reasoning
 	case v.how.Field == "reasoning_text":
@@ -173,15 +205,16 @@ func (v *chatEncoder) addCall(c wireCall) error {
 	v.alter, v.calls = nil, v.calls+len(v.alter)
 	pieces := make([][]string, len(calls))
 	for i, c := range calls {
-		begin := cCall{Index: new(first + i), ID: callPrefix + c.scenario.ID, Type: "function", Function: cFunction{Name: c.name}}
+		begin := cCall{Index: v.dialect.index.of(first + i), ID: callPrefix + c.scenario.ID, Type: "function", Function: cFunction{Name: c.name, Args: ""}}
 		pieces[i] = c.pieces()
-		if v.dialect.wholeCalls && len(calls) == 1 && !c.scenario.Unfinished {
-			begin.Function.Args, pieces[i] = strings.Join(pieces[i], ""), nil
+		alone := len(calls) == 1 || v.dialect.index != indexCounts // pieces without an index belong to the last call
+		if v.dialect.wholeCalls && alone && !c.scenario.Unfinished {
+			begin.Function.Args, pieces[i] = v.arguments(strings.Join(pieces[i], "")), nil
 		}
 		if err := v.chunk(cDelta{Calls: []cCall{begin}}); err != nil {
 			return err
 		}
-		begin.Index, begin.Function.Args = nil, string(c.input)
+		begin.Index, begin.Function.Args = nil, v.arguments(string(c.input))
 		v.message.Calls = append(v.message.Calls, begin)
 	}
 	for more := true; more; {
@@ -191,7 +224,7 @@ func (v *chatEncoder) addCall(c wireCall) error {
 				continue
 			}
 			more = true
-			d := cCall{Index: new(first + i), Function: cFunction{Args: pieces[i][0]}}
+			d := cCall{Index: v.dialect.index.of(first + i), Function: cFunction{Args: pieces[i][0]}}
 			if err := v.chunk(cDelta{Calls: []cCall{d}}); err != nil {
 				return err
 			}
@@ -199,6 +232,15 @@ func (v *chatEncoder) addCall(c wireCall) error {
 		}
 	}
 	return nil
+}
+
+// arguments returns the arguments of a whole call as the dialect writes them. Those that are no
+// JSON stay a text.
+func (v *chatEncoder) arguments(text string) any {
+	if raw := jsontext.Value(text); v.dialect.objects && raw.IsValid() && raw.Kind() == '{' {
+		return raw
+	}
+	return text
 }
 
 func (v *chatEncoder) fail(f *fixtures.Fail) error {
@@ -216,13 +258,13 @@ func (v *chatEncoder) finish(why string) error {
 	}
 	reason = cmp.Or(chatReasons[why], reason)
 	last := v.reply("chat.completion.chunk", []cChoice{{Delta: &cDelta{}, Finish: &reason}})
-	if v.dialect.usageAtEnd {
+	if v.dialect.usageAtEnd || v.dialect.usageInEach {
 		last.Usage = v.usage
 	}
 	if err := v.o.sink.event("", last); err != nil {
 		return err
 	}
-	if v.o.usage && !v.dialect.usageAtEnd {
+	if v.o.usage && !v.dialect.usageAtEnd && !v.dialect.usageInEach {
 		u := v.reply("chat.completion.chunk", []cChoice{})
 		u.Usage = v.usage
 		if err := v.o.sink.event("", u); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
+	wirechat "github.com/turnspec/turnspec/fixtures/wire/chat"
 	"github.com/turnspec/turnspec/recorder/internal/drive"
 )
 
@@ -47,36 +48,8 @@ type line struct {
 	Text    wire.String       `json:"text"`
 }
 
-type chunk struct {
-	Error   *problem `json:"error"`
-	Choices []struct {
-		Finish wire.String `json:"finish_reason"`
-		Delta  struct {
-			Content          wire.String `json:"content"`
-			ReasoningContent wire.String `json:"reasoning_content"`
-			Reasoning        wire.String `json:"reasoning"`
-			ReasoningText    wire.String `json:"reasoning_text"`
-			Calls            []struct {
-				Index    *int        `json:"index"`
-				ID       wire.String `json:"id"`
-				Function struct {
-					Name wire.String `json:"name"`
-					Args wire.String `json:"arguments"`
-				} `json:"function"`
-			} `json:"tool_calls"`
-		} `json:"delta"`
-	} `json:"choices"`
-}
-
-// problem is an error of the API.
-type problem struct {
-	Message wire.String    `json:"message"`
-	Type    wire.String    `json:"type"`
-	Code    jsontext.Value `json:"code"` // a word, a number or null
-}
-
 // status is the code of an error as a number; 0 if it is none.
-func (p *problem) status() int {
+func status(p *wirechat.Failure) int {
 	n, _ := strconv.Atoi(string(p.Code)) // a word is no status
 	return n
 }
@@ -92,7 +65,7 @@ const maxRetries = 2
 // permanent are the types and codes of errors after which another attempt is of no use.
 var permanent = regexp.MustCompile(`^(insufficient_quota|usage_limit_reached|invalid_request_error|invalid_api_key|context_length_exceeded|authentication_error|permission_error)$`)
 
-func (p *problem) isPermanent() bool {
+func isPermanent(p *wirechat.Failure) bool {
 	return p != nil && (permanent.MatchString(string(p.Type)) || permanent.MatchString(wire.Unquote(p.Code)))
 }
 
@@ -182,10 +155,10 @@ func (c *client) Read(b []byte) {
 		c.failRequest(!c.reply.permanent, 0)
 	case l.Status >= http.StatusBadRequest:
 		var body struct {
-			Error *problem `json:"error"`
+			Error *wirechat.Failure `json:"error"`
 		}
 		_ = wire.Decode(l.Body, &body) // a body of another form is no error of the API
-		c.failRequest(tryAgain(l.Status) && !body.Error.isPermanent(), retryAfter(l.Headers))
+		c.failRequest(tryAgain(l.Status) && !isPermanent(body.Error), retryAfter(l.Headers))
 	case l.Status != 0:
 		c.streams = true
 	case l.End && (c.reply.failed || c.reply.finish == ""):
@@ -201,13 +174,13 @@ func (c *client) Read(b []byte) {
 }
 
 func (c *client) readChunk(b []byte) {
-	var k chunk
+	var k wirechat.Chunk
 	if err := wire.Decode(b, &k); err != nil {
 		return
 	}
 	if k.Error != nil {
-		c.reply.failed, c.reply.permanent = true, k.Error.isPermanent()
-		if status := k.Error.status(); status != 0 {
+		c.reply.failed, c.reply.permanent = true, isPermanent(k.Error)
+		if status := status(k.Error); status != 0 {
 			c.reply.permanent = !tryAgain(status)
 		}
 		return
@@ -217,8 +190,8 @@ func (c *client) readChunk(b []byte) {
 	}
 	d := &k.Choices[0].Delta
 	r := &c.reply
-	r.text.WriteString(string(d.Content))
-	c.main.Text.WriteString(string(d.Content))
+	r.text.WriteString(d.Content.Text)
+	c.main.Text.WriteString(d.Content.Text)
 	for field, text := range map[string]wire.String{"reasoning_content": d.ReasoningContent, "reasoning": d.Reasoning, "reasoning_text": d.ReasoningText} {
 		if text != "" {
 			r.field = field
@@ -226,17 +199,10 @@ func (c *client) readChunk(b []byte) {
 			c.main.Think.WriteString(string(text))
 		}
 	}
+	r.reasoning.WriteString(d.Content.Thinking)
+	c.main.Think.WriteString(d.Content.Thinking)
 	for _, p := range d.Calls {
-		index := len(r.calls) // a call without an index is a new one
-		if p.Index != nil {
-			index = *p.Index
-		}
-		at := slices.IndexFunc(r.calls, func(x *call) bool { return x.index == index })
-		if at < 0 {
-			r.calls = append(r.calls, &call{index: index, ID: string(p.ID), name: string(p.Function.Name)})
-			at = len(r.calls) - 1
-		}
-		x := r.calls[at]
+		x := r.callOf(&p)
 		x.args += string(p.Function.Args)
 		id := c.d.Runtime.Wire.ScenarioCall(x.ID)
 		c.tools[id] = true
@@ -245,6 +211,22 @@ func (c *client) readChunk(b []byte) {
 	if k.Choices[0].Finish != "" {
 		r.finish = string(k.Choices[0].Finish)
 	}
+}
+
+// callOf returns the call that a piece belongs to: that of its index, unless it begins another
+// one under the same index, or without an index the last one.
+func (r *reply) callOf(p *wirechat.Call) *call {
+	for _, x := range slices.Backward(r.calls) {
+		if !p.Begins(x.ID) && (p.Index == nil || x.index == *p.Index) {
+			return x
+		}
+	}
+	x := &call{ID: string(p.ID), name: string(p.Function.Name)}
+	if p.Index != nil {
+		x.index = *p.Index
+	}
+	r.calls = append(r.calls, x)
+	return x
 }
 
 // retryAfter is how long a server wants its client to wait; 0 if it does not say so.
@@ -307,7 +289,7 @@ func (c *client) endReply() {
 func (c *client) appendReply(calls []*call) {
 	r := &c.reply
 	members := []any{"role", quote("assistant"), "content", quote(r.text.String())}
-	if r.reasoning.Len() > 0 {
+	if r.reasoning.Len() > 0 && r.field != "" { // as a part of the content it is not sent back
 		members = append(members, r.field, quote(r.reasoning.String()))
 	}
 	var all []jsontext.Value
