@@ -88,6 +88,10 @@ func judgeStall(plain, r *conformance.Run, f *conformance.Finding) {
 			}
 		case event.UserMessage, event.Notice, event.ModelChanged, event.ModeChanged, event.PermissionResolved, event.InterruptResolved:
 			// Caused by steps of the client.
+		case event.Usage:
+			if !inClient { // a stop emits what was stated so far
+				f.Failf("the subject emitted %s, but the runtime wrote nothing", e.Type())
+			}
 		case event.Done:
 			if !inClient || !d.Stopped {
 				f.Failf("the subject emitted %s, but the runtime wrote nothing", e.Type())
