@@ -214,6 +214,45 @@ var appendsToTheLastCall = broken.Adapter{
 	}},
 }
 
+// furtherCall is a call with the index of one before it, up to the name of its function.
+var furtherCall = regexp.MustCompile(`"index":0,"id":"call_t[2-9]","type":"function","function":\{"name":"[a-z]*",`)
+
+// takesTheIndexForTheCall appends each piece to the call of its index, whatever id and name it has.
+var takesTheIndexForTheCall = broken.Adapter{
+	Name: "takes-the-index-for-the-call", Sentence: "tells calls apart by their index alone",
+	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
+		return broken.EachLine(p.Stdout(), func(line []byte) []byte {
+			return furtherCall.ReplaceAll(line, []byte(`"index":0,"function":{`))
+		}), p.Stderr()
+	}},
+}
+
+// withoutAnIndex is a call without an index.
+var withoutAnIndex = regexp.MustCompile(`"tool_calls":\[\{"id":.*?\}\}\]`)
+
+// needsAnIndex drops calls that have no index.
+var needsAnIndex = broken.Adapter{
+	Name: "needs-an-index", Sentence: "drops calls without an index",
+	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
+		return broken.EachLine(p.Stdout(), func(line []byte) []byte {
+			return withoutAnIndex.ReplaceAll(line, []byte(`"tool_calls":[]`))
+		}), p.Stderr()
+	}},
+}
+
+// listOfParts is content that is a list.
+var listOfParts = regexp.MustCompile(`"content":\[\{.*?\}\]\}`)
+
+// readsTextContentOnly drops content that is a list.
+var readsTextContentOnly = broken.Adapter{
+	Name: "reads-text-content-only", Sentence: "drops content that is a list of parts",
+	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
+		return broken.EachLine(p.Stdout(), func(line []byte) []byte {
+			return listOfParts.ReplaceAll(line, []byte(`"content":null}`))
+		}), p.Stderr()
+	}},
+}
+
 // hidesTheLimit takes each finish_reason for a complete reply.
 var hidesTheLimit = broken.Adapter{
 	Name: "hides-the-limit", Sentence: "ends a turn whose reply was cut as if it were complete",
