@@ -170,6 +170,7 @@ func TestStalledServer(t *testing.T) {
 			log, leases := &eventlog.Memory{}, &lease.Memory{}
 			runsAgain := make(chan struct{})
 			stalls := joined(t, log, stalled{leases, runsAgain}, "stalls", how)
+			stalls.overtaken = true
 			stalls.open("s")
 			status, _ := stalls.call("POST", "/sessions/s/message", `{"message":"wait"}`)
 			g.Expect(status).To(Equal(202))
