@@ -29,7 +29,7 @@ type translator struct {
 	attempts int    // of the current request that failed
 	reply    reply
 	turn     event.Tokens // of its replies
-	told     event.Tokens // the part of turn that was emitted
+	reported event.Tokens // the part of turn that was emitted
 	spoken   []string     // the keys of the blocks of the reply, oldest first
 	callIDs  map[string]bool
 	failed   *failure // in a transcript: a request that may have been sent again
@@ -67,7 +67,7 @@ func (t *translator) noticeBadLine(b []byte) {
 }
 
 func (t *translator) startTurn(messages []string) {
-	t.turn, t.told, t.attempts = event.Tokens{}, event.Tokens{}, 0
+	t.turn, t.reported, t.attempts = event.Tokens{}, event.Tokens{}, 0
 	t.l.TurnStart(event.TurnStart{Cause: event.CauseUser, MessageIDs: messages})
 }
 
@@ -445,8 +445,8 @@ func (t *translator) endAtLimit(requests int) {
 
 // emitUsage emits the tokens of the turn so far, if a server has stated some since the last time.
 func (t *translator) emitUsage() {
-	if t.turn != t.told {
-		t.told = t.turn
+	if t.turn != t.reported {
+		t.reported = t.turn
 		t.l.Emit(event.Usage{Tokens: t.turn, Scope: event.ScopeTurn})
 	}
 }

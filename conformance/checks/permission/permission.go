@@ -42,7 +42,7 @@ func Broken() []broken.Adapter {
 		blamesARule,
 		answersAllWithAllow,
 		answersWhatItKnows,
-		keepsTheDialog,
+		keepsAsking,
 		refusesInSilence,
 		deniesWithoutAWord,
 	}

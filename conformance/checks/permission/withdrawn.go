@@ -11,9 +11,9 @@ import (
 
 // Withdrawn is the check permission.withdrawn.
 var Withdrawn = &conformance.Check{
-	ID: "permission.withdrawn", Source: "dialogs that nobody can close", Tiers: []conformance.Tier{conformance.TierWitness},
+	ID: "permission.withdrawn", Source: "questions that stay open after a rule or another client has decided", Tiers: []conformance.Tier{conformance.TierWitness},
 	Needs:         []string{"permission_resolved"},
-	Mend:          "When the runtime takes a question back, resolve it as cancelled, by withdrawn, and close its dialog. Refuse an answer that comes later, and write nothing.",
+	Mend:          "When the runtime takes a question back, resolve it as cancelled, by withdrawn, and stop asking the user. Refuse an answer that comes later, and write nothing.",
 	Sentence:      "A question that the runtime takes back is resolved at once, allows nothing and is not resolved by the user. An answer after that is not written.",
 	JudgesWritten: true,
 	Faults:        []string{"withdrawn-request"},

@@ -5,8 +5,8 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
 
-var keepsTheDialog = broken.Adapter{
-	Name: "keeps-the-dialog", Sentence: "does not report that the runtime took a question back",
+var keepsAsking = broken.Adapter{
+	Name: "keeps-asking", Sentence: "does not report that the runtime took a question back",
 	Proves: "permission.withdrawn",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		switch d := e.Data.(type) {

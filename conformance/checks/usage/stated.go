@@ -124,14 +124,14 @@ func statedTokens(all runindex.Statements, s wire.Statement, began, now int) []e
 	if before, ok := all.Last(began, func(s wire.Statement) bool { return s.Tokens != nil }); ok {
 		out = append(out, minus(eventTokens(*s.Tokens), eventTokens(*before.Tokens)))
 	}
-	var turn event.Tokens            // a turn may be stated in parts, of which some failed
-	told := map[string]wire.Tokens{} // by the reply: a server may state its tokens so far in each piece
+	var turn event.Tokens               // a turn may be stated in parts, of which some failed
+	byReply := map[string]wire.Tokens{} // a server may state its tokens so far in each piece
 	for i := max(began-1, 0); i < min(now, len(all)); i++ {
 		if k := all[i].Tokens; k != nil {
-			before := told[all[i].Message]
+			before := byReply[all[i].Message]
 			turn = plusTokens(turn, minus(eventTokens(*k), eventTokens(before)))
 			if all[i].Message != "" && all[i].End == "" {
-				told[all[i].Message] = *k
+				byReply[all[i].Message] = *k
 			}
 		}
 	}
