@@ -213,7 +213,7 @@ func (x *server) start() {
 		defer cancel()
 		x.http.CloseClientConnections()
 		var conflict *eventlog.ConflictError
-		if err := x.s.Shutdown(ctx); err != nil && !(x.overtaken && errors.As(err, &conflict)) {
+		if err := x.s.Shutdown(ctx); err != nil && (!x.overtaken || !errors.As(err, &conflict)) {
 			t.Errorf("shutdown: %v", err)
 		}
 		x.http.Close()

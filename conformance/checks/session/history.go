@@ -48,7 +48,7 @@ func judgeConversation(t *conformance.Trial, f *conformance.Finding) {
 		}
 		next++
 		written := rt.ReadInput([]byte(t.Recorded(string(a.Bytes)))).Step
-		goesOn := len(recorded.Results) > 0 && len(written.Results) > 0 // with results, perhaps not all of them
+		goesOn := recorded.Text == written.Text && len(recorded.Results) > 0 && len(written.Results) > 0 // with results, perhaps not all of them
 		if a.Matched == nil && !goesOn && (recorded.Text == "" || !strings.HasSuffix(written.Text, recorded.Text)) {
 			return // it sends something else
 		}
