@@ -45,8 +45,9 @@ func judgeDecline(t *conformance.Trial, f *conformance.Finding) {
 	if runindex.HasStep(t.Run, fixtures.VerbStop) {
 		return
 	}
+	stopsTask := runindex.HasStep(t.Run, fixtures.VerbStopTask) // by the same line as a turn, on some wires
 	for _, w := range t.ClientActions {
-		if w.Kind == standin.KindStop && !runindex.HasStep(t.Run, fixtures.VerbClose) && !afterTurns(t.Run, w) {
+		if w.Kind == standin.KindStop && !stopsTask && !runindex.HasStep(t.Run, fixtures.VerbClose) && !afterTurns(t.Run, w) {
 			f.Failf("the subject stopped the turn; the user had only declined a tool")
 		}
 	}
