@@ -23,7 +23,12 @@ var Withdrawn = &conformance.Check{
 // judgeWithdrawn judges the one question that is open when the fault comes. The client answers
 // it fault.AnswerAfter later.
 func judgeWithdrawn(_, r *conformance.Run, f *conformance.Finding) {
-	if r.Hang != "" || !runindex.Played(r, r.Fault.Line) {
+	if r.Hang != "" {
+		f.Asserted(1)
+		f.Hungf("the subject hangs: %s", r.Hang)
+		return
+	}
+	if !runindex.Played(r, r.Fault.Line) {
 		return
 	}
 	var taken conformance.PlayedLine

@@ -219,7 +219,7 @@ var furtherCall = regexp.MustCompile(`"index":0,"id":"call_t[2-9]","type":"funct
 
 // takesTheIndexForTheCall appends each piece to the call of its index, whatever id and name it has.
 var takesTheIndexForTheCall = broken.Adapter{
-	Name: "takes-the-index-for-the-call", Sentence: "tells calls apart by their index alone",
+	Name: "takes-the-index-for-the-call", Sentence: "tells calls apart only by their index",
 	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
 		return broken.EachLine(p.Stdout(), func(line []byte) []byte {
 			return furtherCall.ReplaceAll(line, []byte(`"index":0,"function":{`))
