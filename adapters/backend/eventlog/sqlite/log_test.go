@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -128,6 +129,26 @@ func TestSeveralWritersOfOneFile(t *testing.T) {
 	g.Expect(readSeqs(t.Context(), reader)).To(BeEquivalentTo(n))
 	g.Expect(reader.Append(t.Context(), delta("s", n+1))).To(MatchError(eventlog.ErrReadOnly))
 	g.Expect(reader.PutSnapshot(t.Context(), "s", 1, "k", nil)).To(MatchError(eventlog.ErrReadOnly))
+}
+
+// Servers that start at once create the file together.
+func TestOpenTogether(t *testing.T) {
+	for range 50 {
+		path := filepath.Join(t.TempDir(), "new.db")
+		var opened sync.WaitGroup
+		for range 8 {
+			opened.Go(func() {
+				log, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+				if err == nil {
+					err = log.Close()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		opened.Wait()
+	}
 }
 
 // A follower that does not read holds no transaction, so that the -wal file does

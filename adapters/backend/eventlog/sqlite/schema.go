@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters/backend/eventlog"
 )
@@ -69,12 +71,11 @@ type rowQuerier interface {
 // the file is not a log or has a newer version.
 func fileVersion(ctx context.Context, q rowQuerier, path string) (int, error) {
 	var id, v, tables int
-	for query, to := range map[string]*int{
-		"PRAGMA application_id": &id, "PRAGMA user_version": &v, "SELECT count(*) FROM sqlite_master": &tables,
-	} {
-		if err := q.QueryRowContext(ctx, query).Scan(to); err != nil {
-			return 0, explainError(path, "open", err)
-		}
+	// One statement, because another program may migrate the file meanwhile.
+	err := q.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
+		(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_master)`).Scan(&id, &v, &tables)
+	if err != nil {
+		return 0, explainError(path, "open", err)
 	}
 	switch {
 	case id == 0 && v == 0 && tables == 0:
@@ -88,15 +89,11 @@ func fileVersion(ctx context.Context, q rowQuerier, path string) (int, error) {
 }
 
 // migrate migrates a file to the newest version. Other programs may do so concurrently.
-func migrate(ctx context.Context, conn *sql.Conn, path string) (err error) {
-	v, err := fileVersion(ctx, conn, path)
+// It waits up to busy for them.
+func migrate(ctx context.Context, conn *sql.Conn, path string, busy time.Duration) (err error) {
+	v, err := prepareEmpty(ctx, conn, path, busy)
 	if err != nil {
 		return err
-	}
-	if v == 0 { // only those of an empty file can be changed
-		if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA page_size = %d; PRAGMA journal_mode = WAL", pageBytes)); err != nil {
-			return explainError(path, "open", err)
-		}
 	}
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil { // fails if the file cannot be written
 		return explainError(path, "open", err)
@@ -106,7 +103,7 @@ func migrate(ctx context.Context, conn *sql.Conn, path string) (err error) {
 			_, _ = conn.ExecContext(ctx, "ROLLBACK")
 		}
 	}()
-	if v, err = fileVersion(ctx, conn, path); err != nil { // again, now that no other program can write
+	if v, err = fileVersion(ctx, conn, path); err != nil { // now that no other program can write
 		return err
 	}
 	if v >= version {
@@ -119,4 +116,24 @@ func migrate(ctx context.Context, conn *sql.Conn, path string) (err error) {
 	}
 	_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", applicationID, version))
 	return explainError(path, "open", err)
+}
+
+// prepareEmpty sets what can be changed only in an empty file, and returns the version of the file.
+func prepareEmpty(ctx context.Context, conn *sql.Conn, path string, busy time.Duration) (v int, err error) {
+	for end := time.Now().Add(busy); ; {
+		if v, err = fileVersion(ctx, conn, path); err != nil || v > 0 {
+			return v, err
+		}
+		_, err = conn.ExecContext(ctx, fmt.Sprintf("PRAGMA page_size = %d; PRAGMA journal_mode = WAL", pageBytes))
+		err = explainError(path, "open", err)
+		// SQLite does not apply its busy_timeout to a change of the journal mode.
+		if !errors.Is(err, eventlog.ErrBusy) || time.Now().After(end) {
+			return 0, err
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 }

@@ -94,7 +94,7 @@ func (w *writer) prepare(ctx context.Context) error {
 			return explainError(l.path, "open", err)
 		}
 	}
-	if err := migrate(ctx, w.conn, l.path); err != nil {
+	if err := migrate(ctx, w.conn, l.path, l.options.Busy); err != nil {
 		return err
 	}
 	many := strings.Repeat(", (?, ?, ?)", rowsAtOnce)[2:]
