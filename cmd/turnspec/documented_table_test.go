@@ -11,6 +11,7 @@ type how struct {
 	clone   bool              // it is run in the repository
 	graph   bool              // it reads the go.mod files of all modules, which it may have to fetch
 	notRun  string            // why it is only parsed
+	night   bool              // it takes a processor for seconds: run if TURNSPEC_MATRIX is whole
 }
 
 // Reasons for which a command is only parsed.
@@ -274,8 +275,8 @@ var documentedTable = map[string]how{
 	"turnspec update 'permission/*'":                               {notRun: writesTheClone},
 	"turnspec update permission/allow":                             {notRun: writesTheClone},
 	"turnspec update <topic>/<what-happens>":                       {notRun: writesTheClone},
-	"turnspec update --corpus ./fixtures codex/0.169.0/text/plain": {clone: true, add: "--places 1"},
-	"turnspec update my/claude/2.1.329/text/plain.txtar":           {files: []string{"my"}, add: "--places 1"},
+	"turnspec update --corpus ./fixtures codex/0.169.0/text/plain": {night: true, clone: true, add: "--places 1"},
+	"turnspec update my/claude/2.1.329/text/plain.txtar":           {night: true, files: []string{"my"}, add: "--places 1"},
 	"turnspec record permission/allow":                             {notRun: needsRuntimes},
 	"turnspec record <topic>/<what-happens>":                       {notRun: needsRuntimes},
 	"turnspec record --all --runtime NAME":                         {notRun: needsRuntimes},
@@ -306,7 +307,7 @@ var documentedTable = map[string]how{
 	// Installing, and the clone.
 	"git clone https://github.com/turnspec/turnspec && cd turnspec":            {notRun: "it needs the network"},
 	"go test ./conformance/internal/broken -run 'TestMatrix/of/NAME$' -update": {notRun: writesTheClone},
-	"go run ./cmd/turnspec pack":                                               {clone: true},
+	"go run ./cmd/turnspec pack":                                               {night: true, clone: true},
 	"turnspec pack":                                                            smallCorpus,
 	"go run ./cmd/turnspec demo":                                               {clone: true},
 	"go run ./cmd/turnspec run":                                                {notRun: runByCI},
@@ -330,7 +331,7 @@ var documentedTable = map[string]how{
 	"go doc github.com/turnspec/turnspec/adapters/event":                      {clone: true, graph: true},
 	"go build -o bin/turnspec ./cmd/turnspec":                                 {notRun: "it is run before `TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version`"},
 	"ln -sf turnspec bin/codex":                                               {after: []string{"mkdir -p bin"}},
-	"TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version":              {clone: true, after: []string{"mkdir -p bin", "go build -o bin/turnspec ./cmd/turnspec", "ln -sf turnspec bin/codex"}},
+	"TURNSPEC_CASE=codex/0.169.0/text/plain bin/codex --version":              {night: true, clone: true, after: []string{"mkdir -p bin", "go build -o bin/turnspec ./cmd/turnspec", "ln -sf turnspec bin/codex"}},
 	`ln -s "$(command -v turnspec)" bin/codex && TURNSPEC_CASE=codex/0.169.0/text/plain PATH=$PWD/bin:$PATH my-adapter`: {files: []string{"bin/my-adapter"}},
 	"go install ./cmd/turnspec": {notRun: "it writes to the folder of installed programs; `go build` of the same package is run"},
 	"pip install turnspec==1.2.3 # or: npm install --save-dev turnspec@1.2.3": {notRun: needsRegistry},
@@ -346,6 +347,7 @@ var documentedTable = map[string]how{
 	"go mod tidy": {notRun: "it is a command of the reader's module; `go mod tidy && go test -v` is run"},
 	"go mod edit -replace github.com/turnspec/turnspec=../turnspec && go mod tidy && go test ./conformance": {notRun: takesMinutes},
 	"go mod tidy && go test -v": {
+		night: true,
 		files: []string{"adapter_test.go", "../turnspec"}, graph: true,
 		after: []string{"go mod init example.com/mine && go mod edit -replace github.com/turnspec/turnspec=../turnspec"},
 	},
@@ -356,9 +358,11 @@ var documentedTable = map[string]how{
 	"go test ./cmd/turnspec -run TestIndexCoverage -update":               {notRun: writesTheClone},
 	"go test ./conformance/plug/jsonl -run TestTypes -update":             {notRun: writesTheClone},
 	"turnspec facts --sweep":                                              {notRun: "it takes minutes; conformance/lab/facts tests it with few cases"},
-	"turnspec facts --sweep --case 'codex/*/tool'":                        {add: "--every 8"},
-	"turnspec facts --sweep --written --case 'codex/*/stop'":              {add: "--every 8"},
-	"turnspec coverage --values":                                          {add: "pi"},
+	"turnspec facts --sweep --case 'codex/*/tool'":                        {night: true, add: "--every 8"},
+	"turnspec facts --sweep --written --case 'codex/*/stop'":              {night: true, add: "--every 8"},
+	"turnspec coverage claude --values --json":                            {night: true},
+	"turnspec facts --sweep --every 40 done.reason --json":                {night: true},
+	"turnspec coverage --values":                                          {night: true, add: "pi"},
 	"turnspec facts --sweep --every 10":                                   {notRun: "it takes a minute; conformance/lab/facts tests it with few cases"},
 }
 
