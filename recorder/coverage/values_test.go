@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/coverage"
 )
@@ -15,8 +16,10 @@ var allMembers = sync.OnceValues(func() ([]*coverage.Member, error) { return cov
 
 // TestMembersVary demands that each member of events has at least two values in the goldens
 // of all runtimes, or a reason in reasons.txt: an adapter that always emits the same value
-// could not be told from one that is right.
+// could not be told from one that is right. Like TestMembersOf it takes seconds, and the corpus rarely
+// changes: .ci/run runs it with its step corpus.
 func TestMembersVary(t *testing.T) {
+	skipByDay(t)
 	members, err := allMembers()
 	if err != nil {
 		t.Fatal(err)
@@ -34,6 +37,7 @@ func TestMembersVary(t *testing.T) {
 // TestMembersOf checks what counts as a value: that of an element and not the list, a flag that
 // is absent, and the words of a closed list that do not occur.
 func TestMembersOf(t *testing.T) {
+	skipByDay(t)
 	members, err := allMembers()
 	if err != nil {
 		t.Fatal(err)
@@ -62,5 +66,12 @@ func TestMembersOf(t *testing.T) {
 	}
 	if m := find("claude", "out result/success", "duration_ms"); m.Gap() {
 		t.Errorf("duration_ms: %+v, want several values", m)
+	}
+}
+
+func skipByDay(t *testing.T) {
+	t.Helper()
+	if !racesample.Whole() {
+		t.Skip("it reads all goldens: set TURNSPEC_MATRIX=whole")
 	}
 }
