@@ -279,7 +279,7 @@ func (t *translator) messageStarted(b []byte) {
 	case "assistant":
 		t.messages++
 		t.spoken = nil
-		t.messageID = cmp.Or(string(m.ResponseID), "m"+strconv.Itoa(t.messages))
+		t.messageID = m.id(t.messages)
 	case "toolResult", "system", "custom", "bashExecution", "branchSummary", "compactionSummary":
 	default:
 		t.l.Unknown(string(t.m.Type), b)

@@ -1,6 +1,8 @@
 package pi
 
 import (
+	"strconv"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters/internal/lenient"
@@ -62,7 +64,21 @@ type message struct {
 	StopReason   lenient.Str    `json:"stopReason"`
 	ErrorMessage lenient.Str    `json:"errorMessage"`
 	ResponseID   lenient.Str    `json:"responseId"`
+	Timestamp    lenient.Num    `json:"timestamp"`
 	Usage        usage          `json:"usage"`
+}
+
+// id is the message's id, or else what tells it from the others of its session, also after a
+// resume in another process: since 1.0 a message is named when it ends. Its number in this
+// process is the last resort.
+func (m *message) id(number int) string {
+	switch {
+	case m.ResponseID != "":
+		return string(m.ResponseID)
+	case m.Timestamp > 0:
+		return "m" + strconv.FormatInt(int64(m.Timestamp), 10)
+	}
+	return "m" + strconv.Itoa(number)
 }
 
 type usage struct {

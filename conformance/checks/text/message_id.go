@@ -15,7 +15,7 @@ var MessageID = &conformance.Check{
 	Judges:   []string{"delta.message_id"},
 	Needs:    []string{"delta.message_id"},
 	Mend:     "Copy the runtime's message id when the message starts, and use it for all its deltas.",
-	Sentence: "message_id is the runtime's message that the text belongs to, the same in all deltas of a block.",
+	Sentence: "message_id is the runtime's message that the text belongs to, the same in all deltas of a block; a message that the runtime does not name has an id of its own.",
 	Judge:    judgeMessageID,
 }
 
@@ -32,19 +32,42 @@ func judgeMessageID(t *conformance.Trial, f *conformance.Finding) {
 		}
 		named[i] = slices.Clip(all)
 	}
+	nameless := namelessMessages(lines, statements)
 	type block struct{ session, agent, id string }
 	of := map[block]string{}
+	ids := map[string]bool{}
 	for e, d := range runindex.EventsOf[event.Delta](t.Run) {
 		f.Asserted(1)
 		id, k := t.Recorded(d.MessageID), block{e.SessionID, e.SubagentID, d.BlockID}
 		first, seen := of[k]
-		of[k] = id
+		of[k], ids[id] = id, true
 		switch {
 		case seen && first != id:
 			f.At(e, "block %s holds text of the messages %q and %q", d.BlockID, first, id)
 		case seen || e.Line == 0 || e.Line > len(named):
+		case nameless > 0 && id != "":
 		case !slices.Contains(named[e.Line-1], id):
 			f.At(e, "the message_id is %q, but the runtime has named no such message", id)
 		}
 	}
+	// Only their number: the line of an event that comes late does not tell of which message it is.
+	if len(of) > 0 && len(ids) < nameless {
+		f.Failf("%d messages with text that the runtime did not name have %d ids", nameless, len(ids))
+	}
+}
+
+// namelessMessages counts the messages with text that the runtime had not named when their text came.
+func namelessMessages(lines []runindex.Line, statements []wire.Statement) (n int) {
+	unnamed := false // the message that is open, as long as it has no text
+	for i := range lines {
+		switch {
+		case statements[i].Unnamed:
+			unnamed = true
+		case statements[i].Message != "":
+			unnamed = false
+		case unnamed && lines[i].Kind == wire.Delta && lines[i].Piece.Kind == wire.Text && lines[i].Piece.Text != "":
+			n, unnamed = n+1, false
+		}
+	}
+	return n
 }

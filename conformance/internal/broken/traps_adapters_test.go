@@ -83,6 +83,18 @@ var waitsForTheID = broken.Adapter{
 	}},
 }
 
+// repeatsAMessageID gives the messages that the runtime names late one id.
+var repeatsAMessageID = broken.Adapter{
+	Name: "repeats-a-message-id", Sentence: "reports one id for all messages",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Delta); ok {
+			d.MessageID = "m1"
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
 // waitsForEachAttempt does not count the attempts that the runtime announces.
 var waitsForEachAttempt = broken.Adapter{
 	Name: "waits-for-each-attempt", Sentence: "waits as long as the runtime asks a failing model again",

@@ -33,6 +33,7 @@ var traps = []struct {
 	{"pi", "stop/mid-tool", []string{"turn.end-stated", "turn.stop"}, nil, reportsTheEmptyRound},
 	{"pi", "queue/steer-and-follow-up", []string{"text.once", "turn.not-before-end", "turn.queued", "turn.steer"}, []string{"turn.crash-ends", "turn.stall-ends", "wire.garbage", "wire.unknown"}, endsBeforeTheQueue},
 	{"pi", "session/opened-with-instructions", []string{"session.open-options"}, nil, dropsTheInstructions},
+	{"pi/1.6.0", "text/same-words-in-two-turns", []string{"text.message-id"}, nil, repeatsAMessageID},
 	{"pi/0.73.1", "thinking/then-text", nil, []string{"turn.refused"}, waitsForTheID},
 	{"codexexec", "session/opened-with-instructions", []string{"session.open-options"}, nil, dropsTheInstructions},
 	{"opencode", "stop/mid-text", []string{"turn.nothing-after-terminal"}, []string{"turn.crash-ends", "turn.stall-ends"}, endsWithTheFirstIdle},
