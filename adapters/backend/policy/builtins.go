@@ -7,25 +7,38 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// addShell adds the shells, and their builtins that do more than print.
-func addShell() {
-	addPrograms(program{judge: judgeChangeDir}, "cd pushd popd")
-	addPrograms(program{judge: judgePrintf}, "printf")
-	addPrograms(program{judge: judgeTest}, "test [")
-	addPrograms(program{judge: judgeRead}, "read mapfile readarray getopts")
-	addPrograms(program{judge: judgeUnset}, "unset")
-	addPrograms(program{judge: judgeSet}, "set")
-	addPrograms(program{judge: judgeTrap}, "trap")
-	addPrograms(program{judge: judgeExit}, "exit")
-	addPrograms(program{judge: judgeDate}, "date")
-	addPrograms(program{class: judged, judge: judgeEval}, "eval")
-	addPrograms(program{class: opaque, why: "it runs a file that the policy does not read"}, ". source")
-	addPrograms(program{class: judged, judge: judgeShell}, "sh bash dash ash zsh")
+// judges are the judges of programs that need more than their line in programs.txt.
+var judges map[string]func(j *judgement, n *Node, c *command) flow
+
+func init() { //nolint:gochecknoinits // judges refer to the table that holds them
+	judges = map[string]func(j *judgement, n *Node, c *command) flow{
+		"cd": judgeChangeDir, "pushd": judgeChangeDir, "popd": judgeChangeDir, "printf": judgePrintf, "test": judgeTest, "[": judgeTest,
+		"read": judgeRead, "unset": judgeUnset, "set": judgeSet, "trap": judgeTrap, "exit": judgeExit, "date": judgeDate, "eval": judgeEval,
+		"sh": judgeShell, "bash": judgeShell, "dash": judgeShell, "ash": judgeShell, "zsh": judgeShell,
+		"command": judgeCommand, "env": judgeEnv, "xargs": judgeXargs,
+		"git": judgeGit, "find": judgeFind, "sed": judgeSed, "awk": judgeAwk, "gawk": judgeAwk, "mawk": judgeAwk, "nawk": judgeAwk,
+		"rm": judgeRemove, "unlink": judgeRemove, "cp": judgeCopy, "mv": judgeCopy, "ln": judgeCopy, "install": judgeCopy, "mktemp": judgeMktemp, "tar": judgeTar,
+		"make": judgeMake, "gmake": judgeMake, "node": judgeInterpreter, "python": judgeInterpreter, "python3": judgeInterpreter,
+	}
+	for names, judge := range map[string]func(j *judgement, n *Node, c *command) flow{
+		"nohup setsid nice ionice stdbuf time busybox toybox timeout builtin exec": judgeWrapper,
+		"gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd":                            judgeCompress,
+	} {
+		for name := range strings.FieldsSeq(names) {
+			judges[name] = judge
+		}
+	}
+	for _, name := range []string{"test", "build", "install", "run"} {
+		judges["go "+name] = judgeGo
+	}
+	for _, name := range []string{"npx", "npm exec", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx"} {
+		judges[name] = judgePackaged
+	}
+	loadPrograms(programTable)
 }
 
 // judgeChangeDir follows cd. If cd fails, the folder stays the same.
 func judgeChangeDir(j *judgement, n *Node, c *command) flow {
-	j.moved = true
 	n.allow("another folder")
 	here, lost := c.st, c.st.inUnknownDir()
 	if c.name == "popd" {
@@ -73,59 +86,50 @@ func judgePrintf(j *judgement, n *Node, c *command) flow {
 	if len(c.args) > 0 {
 		switch first := c.args[0]; {
 		case !first.known && first.mayBeOption():
-			n.deny("it may set a variable; `printf --` does not")
+			j.softDeny(n, c, "it may set a variable; `printf --` does not")
 		case strings.HasPrefix(first.text, "-v"):
-			name := literalField(first.text[2:])
-			if name.text == "" && len(c.args) > 1 {
-				name = c.args[1]
+			if len(c.args) > 1 {
+				j.judgeAssigned(n, c.args[1])
 			}
-			j.judgeAssigned(n, name, true)
+			j.softDeny(n, c, unlisted("printf -v", "NAME=$(printf …)"))
 		}
 	}
 	return sameFlow(c.st)
 }
 
-// judgeTest judges [ ], whose -v evaluates the subscript of a name.
-func judgeTest(_ *judgement, n *Node, c *command) flow {
+// judgeTest judges test and [ ] in the forms WORD, OPERATOR WORD and WORD OPERATOR WORD,
+// which may be negated. -v and -R would evaluate the subscript of a name.
+func judgeTest(j *judgement, n *Node, c *command) flow {
 	n.allow("a test")
-	for i, f := range c.args {
+	args := c.args
+	if c.name == "[" && len(args) > 0 && args[len(args)-1].text == "]" {
+		args = args[:len(args)-1]
+	}
+	for _, f := range args {
 		if f.splits || f.glob {
-			n.deny("unknown words may be an operator that runs a subscript; quotes keep them one word")
+			j.softDeny(n, c, "unknown words may be an operator that runs a subscript; quotes keep them one word")
 		}
-		if i == 0 || c.args[i-1].known && c.args[i-1].text != "-v" && c.args[i-1].text != "-R" {
-			continue
-		}
-		switch {
-		case !f.known:
-			n.deny("the variable is unknown, and a subscript may run a command")
-		case strings.Contains(f.text, "["):
-			n.deny("a subscript that may run a command")
-		}
+	}
+	if len(args) > 1 && args[0].known && args[0].text == "!" {
+		args = args[1:]
+	}
+	known := func(i int, of ...string) bool { return args[i].known && slices.Contains(of, args[i].text) }
+	switch {
+	case len(args) < 2, len(args) == 2 && known(0, unaryTests...), len(args) == 3 && (known(1, binaryTests...) || known(1, numberTests...)):
+	default:
+		j.softDeny(n, c, unlisted("this test", "[ -f FILE ], [ A = B ] or [ 1 -lt 2 ], joined by && and ||"))
 	}
 	return sameFlow(c.st)
 }
 
 func judgeRead(j *judgement, n *Node, c *command) flow {
 	n.allow("it sets variables of the shell")
-	if c.name == "getopts" {
-		if len(c.args) > 1 {
-			j.judgeAssigned(n, c.args[1], true)
-		}
-		return sameFlow(c.st)
-	}
-	table := "rse a: d: i: n: N: p: t: u: +"
-	if c.name != "read" {
-		table = "t d: n: O: s: u: c: C! +"
-	}
-	got := parseOptions(table, c.args)
-	j.judgeOptions(n, c, got)
-	for _, o := range got.options {
-		if o.name == "-a" && c.name == "read" {
-			j.judgeAssigned(n, o.value, true)
-		}
-	}
+	got := j.parse(n, c)
 	for _, f := range got.operands {
-		j.judgeAssigned(n, f, true)
+		j.judgeAssigned(n, f)
+	}
+	if len(got.operands) == 0 {
+		j.softDeny(n, c, unlisted("read without a variable", "read -r line"))
 	}
 	return sameFlow(c.st)
 }
@@ -136,12 +140,9 @@ func judgeUnset(j *judgement, n *Node, c *command) flow {
 		switch {
 		case i == 0 && f.known && f.text == "-v":
 		case f.known && strings.HasPrefix(f.text, "-"):
-			n.deny("it removes a function, and then a program runs in its place")
+			j.softDeny(n, c, unlisted("an option of unset", "unset NAME"))
 		default:
-			if c.st.funcs[f.text] {
-				n.deny("it removes a function, and then a program runs in its place")
-			}
-			j.judgeAssigned(n, f, false)
+			j.judgeAssigned(n, f)
 		}
 	}
 	return sameFlow(c.st)
@@ -173,28 +174,14 @@ func judgeSet(_ *judgement, n *Node, c *command) flow {
 	return sameFlow(c.st)
 }
 
-// judgeTrap judges a text that runs later, in whatever folder the shell is then.
+// judgeTrap judges a text that runs later. It is not on the list, but what is denied in it
+// is denied.
 func judgeTrap(j *judgement, n *Node, c *command) flow {
-	n.allow("a trap")
-	args := c.args
-	if len(args) > 0 && args[0].known && args[0].text == "--" {
-		args = args[1:]
+	j.softDeny(n, c, unlisted("a trap", "the commands at the end"))
+	if len(c.args) > 0 && c.args[0].known && c.args[0].text != "-" {
+		j.judgeScript(n, c.args[0].text, c.st.withOwnInput().inUnknownDir(), j.lang)
 	}
-	if len(args) == 0 || args[0].known && slices.Contains([]string{"-", "-l", "-p", ""}, args[0].text) {
-		return sameFlow(c.st)
-	}
-	if !args[0].known {
-		n.deny("the script of the trap is unknown")
-		return sameFlow(c.st)
-	}
-	lang, st := j.lang, c.st.withOwnInput()
-	st.piped = true
-	out := j.judgeScript(n, args[0].text, st, lang)
-	if !sameState(out.either(), st) {
-		j.moved = true
-	}
-	j.bodies = append(j.bodies, body{func(n *Node) { j.judgeScript(n, args[0].text, j.laterState(st), lang) }})
-	return sameFlow(c.st)
+	return sameFlow(c.st.inUnknownDir())
 }
 
 func judgeExit(_ *judgement, n *Node, c *command) flow {
@@ -206,8 +193,7 @@ func judgeExit(_ *judgement, n *Node, c *command) flow {
 }
 
 func judgeDate(j *judgement, n *Node, c *command) flow {
-	got := parseOptions("IRud: r< --date: --iso-8601? --rfc-3339: --rfc-email --utc --universal --reference<", c.args)
-	j.judgeOptions(n, c, got)
+	got := j.parse(n, c)
 	for _, f := range got.operands {
 		if !strings.HasPrefix(f.text+f.prefix, "+") || f.splits {
 			n.deny("it may set the clock")
@@ -242,7 +228,6 @@ func judgeShell(j *judgement, n *Node, c *command) flow {
 		langs = append(langs, syntax.LangZsh)
 	}
 	st := c.st
-	st.funcs = nil
 	fromText, fromInput, args := false, false, c.args
 options:
 	for ; len(args) > 0; args = args[1:] {

@@ -57,16 +57,10 @@ func (j *judgement) judgeArgv(n *Node, argv []field, st state) flow {
 			return sameFlow(st)
 		}
 		c.name = base
-	} else if st.funcs[c.name] {
-		n.allow("a function, judged where it is declared")
-		if j.roaming[c.name] {
-			return sameFlow(st.inUnknownDir())
-		}
-		return sameFlow(st)
 	}
 	p, ok := programs[c.name]
-	if !ok {
-		j.softDeny(n, c, "unknown program")
+	if !ok || strings.Contains(c.name, " ") {
+		j.softDeny(n, c, "unknown program "+c.name+": programs.txt does not have it; a rule such as Bash("+c.name+":*) can allow it")
 		return sameFlow(st)
 	}
 	return j.judgeProgram(n, p, c)
@@ -83,26 +77,105 @@ func (j *judgement) softDeny(n *Node, c *command, reason string) {
 
 // judgeProgram judges a command of a known program.
 func (j *judgement) judgeProgram(n *Node, p *program, c *command) flow {
-	switch p.class {
-	case guarded:
+	switch {
+	case p.class == guarded:
 		n.deny(p.why)
 		return sameFlow(c.st)
-	case opaque:
+	case p.class == opaque:
 		j.softDeny(n, c, p.why)
 		return sameFlow(c.st)
-	case builds:
+	case p.judge != nil:
+		if p.builds {
+			j.judgeBuild(n, c)
+		}
+		return p.judge(j, n, c)
+	case p.sub:
+		return j.judgeSubcommand(n, c)
+	case p.args == textOnly:
+		n.allow(p.reason())
+		return sameFlow(c.st)
+	}
+	got := j.parse(n, c)
+	if p.builds {
 		j.judgeBuild(n, c)
 	}
-	out := sameFlow(c.st)
-	if p.judge != nil {
-		out = p.judge(j, n, c)
-	} else {
-		j.judgePlain(n, p, c)
+	j.judgeOperands(n, c, got.operands)
+	n.allow(p.reason())
+	return sameFlow(c.st)
+}
+
+// judgeSubcommand judges a command of a program whose first operand is a subcommand.
+func (j *judgement) judgeSubcommand(n *Node, c *command) flow {
+	got := j.parse(n, c)
+	if len(got.operands) == 0 {
+		n.allow("it prints")
+		return sameFlow(c.st)
 	}
-	if p.class == builds {
-		j.judgePlaces(n, c)
+	first := got.operands[0]
+	p := programs[c.name+" "+first.text]
+	if !first.known || p == nil {
+		j.softDeny(n, c, "unknown "+c.name+" command "+first.src+": programs.txt does not have it")
+		return sameFlow(c.st)
 	}
-	return out
+	return j.judgeProgram(n, p, &command{c.name + " " + first.text, got.operands[1:], c.st, c.rule})
+}
+
+// folderOptions are the options of tools for code of the workspace with the folder in
+// which they run.
+var folderOptions = []string{"-C", "--directory", "--prefix", "--dir", "--cwd"}
+
+// parse splits the words of a command by the table of its program, and judges the options.
+// If a tool changes the folder, the state of the command has it.
+func (j *judgement) parse(n *Node, c *command) parsed {
+	p := programs[c.name]
+	got := p.options.parse(c.args)
+	for _, o := range got.options {
+		switch o.kind {
+		case 0, ':', '?':
+		case '>':
+			j.judgeOperand(n, writes, o.value, c.st)
+		case '<':
+			j.judgeOperand(n, reads, o.value, c.st)
+		case '@':
+			j.judgePlace(n, c, o.value)
+		case '$':
+			j.judgeShText(n, o.value, c.st)
+		case '!':
+			n.deny("the option " + o.name + " of " + c.name + " " + deniedReason(c.name, o.name))
+		default:
+			if o.value.src != "" && o.name == o.value.src && p.any {
+				continue
+			}
+			j.softDeny(n, c, unknownOption(o, c.name))
+		}
+		if o.kind == '>' && slices.Contains(folderOptions, o.name) && (p.builds || p.sub) {
+			if c.st.dirs = joinDirs(c.st.dirs, o.value.text); !o.value.known {
+				c.st.dirs = nil
+			}
+		}
+	}
+	return got
+}
+
+// deniedReason returns why an option with the kind ! is denied.
+func deniedReason(program, option string) string {
+	switch {
+	case program == "git push" && !slices.Contains([]string{"--receive-pack", "--exec", "--repo"}, option):
+		return "overwrites or removes what others have"
+	case option == "--hard":
+		return "throws away changes"
+	case option == "--global", option == "-g" && program != "tar":
+		return "writes outside of the workspace"
+	}
+	return "runs another program, or reaches out of what can be judged"
+}
+
+// unknownOption returns the reason against an option that is not in the table.
+func unknownOption(o option, program string) string {
+	if o.value.src == o.name {
+		return "unknown option of " + program + ": " + o.name + " may become one; quotes and -- before it, or ./ in it, keep it a file"
+	}
+	return "unknown option " + o.name + " of " + program + ": programs.txt does not have it"
 }
 
 // judgeBuild judges a command that runs code of the workspace.
@@ -124,44 +197,39 @@ func (j *judgement) judgeBuild(n *Node, c *command) {
 	}
 }
 
-// judgePlain judges options and operands by the program's table.
-func (j *judgement) judgePlain(n *Node, p *program, c *command) {
-	operands := c.args
-	if p.options != "" {
-		got := parseOptions(p.options, c.args)
-		j.judgeOptions(n, c, got)
-		operands = got.operands
-	} else {
-		var hidden []field
-		operands, hidden = splitHiddenPaths(operands)
-		j.judgeOperands(n, readsAll, hidden, c.st)
+// judgeOperands judges the words of a command that are not options.
+func (j *judgement) judgeOperands(n *Node, c *command, words []field) {
+	kind := programs[c.name].args
+	if kind == readsAfterFirst && patternInOption(c.args) {
+		kind = readsAll
 	}
-	args := p.args
-	if args == readsAfterFirst && patternInOption(c.args) {
-		args = readsAll
-	}
-	j.judgeOperands(n, args, operands, c.st)
-	n.allow(p.reason())
-}
-
-// splitHiddenPaths returns the operands of a program without harmful options, and the
-// values in its options that may be paths. Because there is no table of these options,
-// it may return too many.
-func splitHiddenPaths(words []field) (out, hidden []field) {
-	for _, f := range words {
-		if !f.known || !strings.HasPrefix(f.text, "-") || f.text == "-" {
-			out = append(out, f)
+	for i, f := range words {
+		a := reads
+		switch kind {
+		case nothing, textOnly:
+			continue
+		case places:
+			j.judgePlace(n, c, f)
+			continue
+		case readsAfterFirst:
+			if i == 0 {
+				continue
+			}
+		case writesAll:
+			a = writes
+		case writesLast:
+			a = access(i == len(words)-1)
+		case writesSecond:
+			a = access(i > 0 || f.splits || f.glob)
+		}
+		if f.known && f.text == "-" && (a == reads || kind == writesSecond) {
 			continue
 		}
-		_, v, ok := strings.Cut(f.text, "=")
-		if !ok && len(f.text) > 2 && f.text[1] != '-' {
-			v = f.text[2:]
-		}
-		if strings.ContainsAny(v, "/~.") {
-			hidden = append(hidden, literalField(v))
-		}
+		j.judgeOperand(n, a, f, c.st)
 	}
-	return out, hidden
+	if kind == readsAll || kind == readsAfterFirst {
+		j.judgeBelow(n, c, words)
+	}
 }
 
 // patternInOption reports whether an option may hold the pattern or filter that is
@@ -172,50 +240,6 @@ func patternInOption(words []field) bool {
 		return f.mayBeOption() && (!f.known || !long && strings.ContainsAny(f.text, "ef") ||
 			long && (strings.HasPrefix(f.text, "--re") || strings.HasPrefix(f.text, "--f")))
 	})
-}
-
-// judgeOptions judges parsed options by their kinds.
-func (j *judgement) judgeOptions(n *Node, c *command, got parsed) {
-	for _, o := range got.options {
-		switch o.kind {
-		case 0, ':', '?':
-		case '>':
-			j.judgeOperand(n, writes, o.value, c.st)
-		case '<':
-			j.judgeOperand(n, reads, o.value, c.st)
-		case '!':
-			n.deny("the option " + o.name + " runs another program, or reaches out of what can be judged")
-		case 'x':
-			j.softDeny(n, c, "unknown option "+o.name)
-		default:
-			n.deny("the option " + o.name + " is of no kind")
-		}
-	}
-}
-
-// judgeOperands judges the words of a program that are not options.
-func (j *judgement) judgeOperands(n *Node, kind operandKind, words []field, st state) {
-	for i, f := range words {
-		a := reads
-		switch kind {
-		case nothing:
-			continue
-		case readsAfterFirst:
-			if i == 0 {
-				continue
-			}
-		case writesAll:
-			a = writes
-		case writesLast:
-			if i == len(words)-1 {
-				a = writes
-			}
-		}
-		if a == reads && f.known && f.text == "-" {
-			continue
-		}
-		j.judgeOperand(n, a, f, st)
-	}
 }
 
 // judgeOperand judges a word that names a file.

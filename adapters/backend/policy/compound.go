@@ -7,11 +7,11 @@ func (j *judgement) judgeBinary(n *Node, c *syntax.BinaryCmd, st state) flow {
 	case syntax.AndStmt:
 		x := j.judgeStmt(n, c.X, st)
 		y := j.judgeStmt(n, c.Y, x.yes)
-		return flow{y.yes, withFuncsOf(mergeStates(x.no, y.no), x.either())}
+		return flow{y.yes, mergeStates(x.no, y.no)}
 	case syntax.OrStmt:
 		x := j.judgeStmt(n, c.X, st)
 		y := j.judgeStmt(n, c.Y, x.no)
-		return flow{withFuncsOf(mergeStates(x.yes, y.yes), x.either()), y.no}
+		return flow{mergeStates(x.yes, y.yes), y.no}
 	case syntax.Pipe, syntax.PipeAll:
 		j.judgeStmt(n, c.X, st)
 		in, links := st.withOwnInput(), len(j.newLinks)
@@ -21,7 +21,7 @@ func (j *judgement) judgeBinary(n *Node, c *syntax.BinaryCmd, st state) flow {
 			j.judgeStmt(n, c.X, st)
 		}
 		// With lastpipe, the shell itself runs the last command.
-		out := withFuncsOf(mergeStates(y.either(), st), st)
+		out := mergeStates(y.either(), st)
 		out.input, out.piped = st.input, st.piped
 		return sameFlow(out)
 	}
@@ -31,7 +31,7 @@ func (j *judgement) judgeBinary(n *Node, c *syntax.BinaryCmd, st state) flow {
 
 func (j *judgement) judgeIf(n *Node, c *syntax.IfClause, st state) state {
 	if len(c.Cond) == 0 { // else
-		return withFuncsOf(j.judgeStmts(n, c.Then, st).either(), st)
+		return j.judgeStmts(n, c.Then, st).either()
 	}
 	cond := j.judgeStmts(n, c.Cond, st)
 	out := j.judgeStmts(n, c.Then, cond.yes).either()
@@ -40,14 +40,14 @@ func (j *judgement) judgeIf(n *Node, c *syntax.IfClause, st state) state {
 	} else {
 		out = mergeStates(out, cond.no)
 	}
-	return withFuncsOf(out, st)
+	return out
 }
 
 // judgeLoop judges a body that may run again. If the body changes the folder, it is
 // judged again with an unknown folder.
 func (j *judgement) judgeLoop(n *Node, st state, body func(*Node, state) state) state {
 	l, links := n.addPart(WhatSyntax, "loop"), len(j.newLinks)
-	out := withFuncsOf(mergeStates(st, body(l, st)), st)
+	out := mergeStates(st, body(l, st))
 	if len(j.newLinks) > links {
 		body(l, st)
 	}
@@ -57,7 +57,7 @@ func (j *judgement) judgeLoop(n *Node, st state, body func(*Node, state) state) 
 	l.Parts = nil
 	lost := st
 	lost.dirs = nil
-	return withFuncsOf(body(l, lost), st).inUnknownDir()
+	return body(l, lost).inUnknownDir()
 }
 
 func (j *judgement) judgeFor(n *Node, c *syntax.ForClause, st state) state {
@@ -65,23 +65,10 @@ func (j *judgement) judgeFor(n *Node, c *syntax.ForClause, st state) state {
 	case *syntax.WordIter:
 		p := n.addPart(WhatVariable, j.source(l))
 		j.judgeName(p, l.Name.Value, false)
-		for _, f := range j.expandWords(p, l.Items, st) {
-			j.noteValue(p, l.Name.Value, f.known && isNumber(f.text))
-		}
-		if !l.InPos.IsValid() {
-			j.noteValue(p, l.Name.Value, false) // the arguments
-		}
+		j.expandWords(p, l.Items, st)
 		p.allow("a variable of the shell")
-	case *syntax.CStyleLoop:
-		p := n.addPart(WhatSyntax, "for (( ))")
-		for _, x := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
-			if x != nil {
-				j.judgeArith(p, x, st)
-			}
-		}
-		p.allow("arithmetic")
 	default:
-		n.addPart(WhatSyntax, j.source(c)).deny("an unknown loop")
+		j.setUnknown(n.addPart(WhatSyntax, "for (( ))"), unlisted("a loop that counts", "for i in 1 2 3, or for i in $(seq 9)"))
 	}
 	if c.Select {
 		n.addPart(WhatSyntax, "select").deny("it asks on a terminal")
@@ -101,11 +88,8 @@ func (j *judgement) judgeCase(n *Node, c *syntax.CaseClause, st state) state {
 		// With ;& an item continues after the previous one.
 		out = mergeStates(out, j.judgeStmts(p, it.Stmts, out).either())
 	}
-	return withFuncsOf(out, st)
+	return out
 }
-
-// body is the body of a function or trap, to be judged once more.
-type body struct{ again func(*Node) }
 
 // delayed is a part that may run later than the parts after it. If they make symlinks, it
 // is judged once more.
@@ -123,36 +107,19 @@ func (j *judgement) delay(again func()) {
 	}})
 }
 
-// laterState returns the state in which a body may run again: in any folder, if the
-// command changes it.
-func (j *judgement) laterState(st state) state {
-	if j.moved {
-		return st.inUnknownDir()
-	}
-	return st
+// unlisted returns the reason against a construct that is not known to be harmless, with
+// what to write instead.
+func unlisted(what, instead string) string {
+	return what + " is not on the list of what is known to be harmless; write " + instead
 }
 
-// judgeFunction judges the body at its declaration. Its name must not be that of a
-// program, because then a call would be ambiguous.
-func (j *judgement) judgeFunction(n *Node, c *syntax.FuncDecl, st state) state {
-	if c.Name == nil || len(c.Names) > 0 {
-		n.addPart(WhatSyntax, j.source(c)).deny("a function of another shell")
-		return state{}
+// judgeUnlisted judges a construct that is not known to be harmless. What is denied in it
+// stays denied.
+func (j *judgement) judgeUnlisted(n *Node, s *syntax.Stmt, what, instead string, st state) state {
+	p := n.addPart(WhatSyntax, what)
+	j.setUnknown(p, unlisted(what, instead))
+	if s != nil {
+		j.judgeStmt(p, s, st.withOwnInput())
 	}
-	name := c.Name.Value
-	f := n.addPart(WhatSyntax, name+"()")
-	if !syntax.ValidName(name) || isProgram(name) || syntax.IsKeyword(name) {
-		f.deny("a function with the name of a program")
-	}
-	inside := st.withOwnInput()
-	out := j.judgeStmt(f, c.Body, inside)
-	if !sameState(out.either(), inside) {
-		j.roaming[name] = true
-	}
-	text := j.text
-	j.bodies = append(j.bodies, body{func(n *Node) {
-		j.text = text
-		j.judgeStmt(n.addPart(WhatSyntax, name+"() from anywhere"), c.Body, j.laterState(inside))
-	}})
-	return st.withFunc(name)
+	return st.inUnknownDir()
 }

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -91,7 +90,6 @@ func (j *judgement) judgeParam(n *Node, p *syntax.ParamExp, st state) {
 		switch e.Op {
 		case syntax.AssignUnset, syntax.AssignUnsetOrNull:
 			j.judgeName(n, name, false)
-			j.noteValue(n, name, false)
 		case syntax.OtherParamOps:
 			if op := e.Word.Lit(); len(op) != 1 || strings.Trim(op, "QULuEAKka") != "" {
 				deny("it may run what the variable holds")
@@ -103,51 +101,42 @@ func (j *judgement) judgeParam(n *Node, p *syntax.ParamExp, st state) {
 }
 
 // judgeArith judges an arithmetic expression. A shell evaluates the values of its names
-// as expressions too, and a value such as a[$(…)] runs a command. So names are
-// remembered for denyTaintedArith, and other texts are denied.
+// as expressions too, and a value such as a[$(…)] runs a command. So only numbers are on
+// the list, and what is always one.
 func (j *judgement) judgeArith(n *Node, x syntax.ArithmExpr, st state) {
 	switch x := x.(type) {
 	case nil:
+		return
 	case *syntax.BinaryArithm:
-		if x.Op == syntax.Assgn {
-			j.noteCounter(x.X)
-		}
 		j.judgeArith(n, x.X, st)
 		j.judgeArith(n, x.Y, st)
+		return
 	case *syntax.UnaryArithm:
-		if x.Op == syntax.Inc || x.Op == syntax.Dec {
-			j.noteCounter(x.X)
-		}
 		j.judgeArith(n, x.X, st)
+		return
 	case *syntax.ParenArithm:
 		j.judgeArith(n, x.X, st)
+		return
 	case *syntax.Word:
-		if x == nil {
+		if x == nil || j.judgeNumber(n, x.Parts, st) {
+			n.allow("arithmetic with numbers")
 			return
 		}
-		if !j.judgeNumber(n, x.Parts, st) {
-			n.addPart(WhatSyntax, j.source(x)).deny("arithmetic with an unknown value, which may run a command")
-		}
-	default:
-		n.addPart(WhatSyntax, j.source(x)).deny("arithmetic of another shell")
 	}
+	j.setUnknown(n.addPart(WhatSyntax, j.source(x)), unlisted("arithmetic with names or texts", "the numbers themselves, or compare with [ ]"))
 }
 
-// noteCounter remembers that arithmetic assigns a number to a variable.
-func (j *judgement) noteCounter(x syntax.ArithmExpr) {
-	if w, ok := x.(*syntax.Word); ok && syntax.ValidName(w.Lit()) {
-		j.numeric[w.Lit()] = true
-	}
-}
-
-// judgeNumber reports whether a word of arithmetic is a number or a name.
+// judgeNumber reports whether a word is surely a number, and judges what it contains.
 func (j *judgement) judgeNumber(n *Node, parts []syntax.WordPart, st state) bool {
 	if len(parts) != 1 {
-		return len(parts) == 0
+		for _, p := range parts {
+			j.judgeWordPart(n, p, st)
+		}
+		return false
 	}
 	switch p := parts[0].(type) {
 	case *syntax.Lit:
-		return j.noteCounted(n, p.Value)
+		return isNumber(strings.TrimPrefix(p.Value, "-"))
 	case *syntax.DblQuoted:
 		return j.judgeNumber(n, p.Parts, st)
 	case *syntax.ArithmExp:
@@ -155,42 +144,14 @@ func (j *judgement) judgeNumber(n *Node, parts []syntax.WordPart, st state) bool
 		return true
 	case *syntax.ParamExp:
 		j.judgeParam(n, p, st)
-		if p.Param == nil || p.Excl || p.Slice != nil || p.Repl != nil || p.Exp != nil {
+		if p.Param == nil || p.Excl || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Index != nil && !isAt(p.Index) {
 			return false
 		}
-		switch name := p.Param.Value; {
-		case p.Length || name == "#" || name == "?" || name == "$" || name == "!":
-			return true
-		case syntax.ValidName(name):
-			return j.noteCounted(n, name)
-		}
+		return p.Length || slices.Contains([]string{"#", "?", "$", "!"}, p.Param.Value)
 	default:
 		j.judgeWordPart(n, p, st)
 	}
 	return false
-}
-
-// noteCounted remembers a name that is used as a number. It returns false if the text
-// is neither a name nor a number.
-func (j *judgement) noteCounted(n *Node, s string) bool {
-	if syntax.ValidName(s) {
-		j.judgeName(n, s, false)
-		j.counted[s] = true
-		return !matchesAny(textVariables, s)
-	}
-	return s != "" && s[0] >= '0' && s[0] <= '9' && strings.Trim(s, "0123456789abcdefABCDEFxX#@_ghijklmnopqrstuvwyzGHIJKLMNOPQRSTUVWYZ") == ""
-}
-
-// denyTaintedArith denies names in arithmetic whose values may be more than numbers: the
-// name of another variable is enough. A name in capital letters that the command does not
-// set may be in the environment.
-func (j *judgement) denyTaintedArith(n *Node) {
-	for _, name := range slices.Sorted(maps.Keys(j.counted)) {
-		fromOutside := !j.numeric[name] && name == strings.ToUpper(name) && !matchesAny(numberVariables, name)
-		if j.tainted[name] || fromOutside {
-			n.addPart(WhatVariable, name).deny("arithmetic with an unknown value, which may run a command")
-		}
-	}
 }
 
 // judgeAssign judges an assignment. env reports whether it is in the environment of a
@@ -208,7 +169,6 @@ func (j *judgement) judgeAssign(n *Node, a *syntax.Assign, st state, env bool) {
 		j.judgeArith(v, a.Index, st)
 	}
 	if a.Array != nil {
-		j.noteValue(v, name, false)
 		for _, e := range a.Array.Elems {
 			if e.Index != nil {
 				j.judgeArith(v, e.Index, st)
@@ -217,75 +177,59 @@ func (j *judgement) judgeAssign(n *Node, a *syntax.Assign, st state, env bool) {
 		}
 	}
 	if a.Value != nil {
-		j.noteValue(v, name, j.judgeNumeric(v, a.Value, st))
+		j.judgeWord(v, a.Value, st)
 	}
 	v.allow("a variable of the shell")
 }
 
-// judgeNumeric judges a value and reports whether it is a number.
-func (j *judgement) judgeNumeric(n *Node, w *syntax.Word, st state) bool {
-	f := j.expandWord(n, w, st)
-	if f.known {
-		return f.text == "" || isNumber(strings.TrimPrefix(f.text, "-"))
-	}
-	if len(w.Parts) == 1 {
-		if _, ok := w.Parts[0].(*syntax.ArithmExp); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// judgeDeclare judges declare, local, export and similar builtins.
+// judgeDeclare judges declare, local, export and similar builtins. Only export of plain
+// assignments is on the list.
 func (j *judgement) judgeDeclare(n *Node, c *syntax.DeclClause, st state) {
-	env := c.Variant.Value == "export"
-	if c.Variant.Value == "nameref" {
-		n.deny("a name for another variable")
+	export := c.Variant.Value == "export"
+	if !export {
+		j.setUnknown(n, unlisted(c.Variant.Value, "an assignment without it"))
 	}
 	for _, a := range c.Args {
 		if a.Naked && a.Name == nil {
-			f := j.expandWord(n, a.Value, st)
-			if !f.known || strings.Trim(f.text, "-+aAgIlprtuxfF") != "" {
-				n.deny("an option for name references or evaluated values, or an unknown one")
-			}
-			if env && strings.ContainsAny(f.text, "f") {
-				n.deny("a function for other shells")
-			}
-			env = env || strings.HasPrefix(f.text, "-") && strings.Contains(f.text, "x")
+			j.setUnknown(n, unlisted("an option of "+c.Variant.Value, "export NAME=value"))
+			j.judgeWord(n, a.Value, st)
 			continue
 		}
-		j.judgeAssign(n, a, st, env)
+		j.judgeAssign(n, a, st, export)
 	}
 	n.allow("variables of the shell")
 }
+
+// Operators of [[ ]] and test that evaluate nothing.
+var (
+	unaryTests  = strings.Fields("-a -b -c -d -e -f -g -h -k -L -n -N -O -p -r -s -S -t -u -w -x -z")
+	binaryTests = strings.Fields("= == != =~ < > -nt -ot -ef")
+	numberTests = strings.Fields("-eq -ne -lt -le -gt -ge")
+)
 
 // judgeTestExpr judges [[ ]].
 func (j *judgement) judgeTestExpr(n *Node, x syntax.TestExpr, st state) {
 	n.allow("a test")
 	switch x := x.(type) {
 	case *syntax.BinaryTest:
-		switch x.Op {
-		case syntax.AndTest, syntax.OrTest:
-			j.judgeTestExpr(n, x.X, st)
-			j.judgeTestExpr(n, x.Y, st)
-			return
-		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+		switch op := x.Op.String(); {
+		case x.Op == syntax.AndTest || x.Op == syntax.OrTest || slices.Contains(binaryTests, op):
+		case slices.Contains(numberTests, op):
 			for _, side := range []syntax.TestExpr{x.X, x.Y} {
 				w, ok := side.(*syntax.Word)
-				if !ok || !j.judgeNumber(n, w.Parts, st) && !negative(w) {
-					n.deny("arithmetic with an unknown value, which may run a command")
+				if !ok || !j.judgeNumber(n, w.Parts, st) {
+					j.setUnknown(n, unlisted("a comparison of numbers in [[ ]] with names or texts", "[ ], which evaluates nothing"))
 				}
 			}
 			return
+		default:
+			j.setUnknown(n, unlisted("the test "+op, "another one"))
 		}
 		j.judgeTestExpr(n, x.X, st)
 		j.judgeTestExpr(n, x.Y, st)
 	case *syntax.UnaryTest:
-		if w, ok := x.X.(*syntax.Word); ok && (x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar) {
-			if f := j.expandWord(n, w, st); !f.known || !syntax.ValidName(f.text) {
-				n.deny("a subscript may run a command")
-			}
-			return
+		if op := x.Op.String(); op != "!" && !slices.Contains(unaryTests, op) {
+			j.setUnknown(n, unlisted("the test "+op, "[ -n \"$NAME\" ]"))
 		}
 		j.judgeTestExpr(n, x.X, st)
 	case *syntax.ParenTest:
@@ -296,5 +240,3 @@ func (j *judgement) judgeTestExpr(n *Node, x syntax.TestExpr, st state) {
 		n.deny("an unknown test")
 	}
 }
-
-func negative(w *syntax.Word) bool { return isNumber(strings.TrimPrefix(w.Lit(), "-")) }

@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/fixtures/racesample"
 )
 
 // hostGit runs git to lay out a repository, without the user's settings.
@@ -67,7 +68,7 @@ func TestRepositoriesThatRunPrograms(t *testing.T) {
 		t.Skip("no git here")
 	}
 	const hook = "#!/bin/dash\nfrob\n"
-	for _, x := range []struct {
+	for i, x := range []struct {
 		name    string
 		command string
 		lay     func(tb testing.TB, work string)
@@ -141,6 +142,7 @@ func TestRepositoriesThatRunPrograms(t *testing.T) {
 		{"signatures", "git -C docs/x log", bare("[gpg]\n\tprogram = frob\n[log]\n\tshowSignature = true\n"), false},
 		{"a configuration that cannot be parsed", "git -C docs/x status", bare("[core\n\tfsmonitor = frob\n"), false},
 	} {
+		shows := x.runs && (racesample.Whole() || i%5 == 0) // a cell for each takes seconds
 		t.Run(x.name, func(t *testing.T) {
 			g := NewWithT(t)
 			c.prepare, c.clean = func() {
@@ -149,7 +151,7 @@ func TestRepositoriesThatRunPrograms(t *testing.T) {
 				x.lay(t, c.work)
 			}, false
 			defer func() { c.prepare, c.clean = nil, false }()
-			if x.runs {
+			if shows {
 				g.Expect(c.runCommand(t, x.command, false)).To(ContainElement("frob was reached"), "the case itself")
 			}
 			for _, mode := range Modes() {
@@ -196,7 +198,11 @@ func TestPlainRepositoriesAreHarmless(t *testing.T) {
 					lay(config)(t, c.work)
 				}, false
 				defer func() { c.prepare, c.clean = nil, false }()
-				for _, command := range []string{"git status", "git diff", "git log -p", "cd sub && git show", "git -C docs log"} {
+				for i, command := range []string{"git status", "git diff", "git log -p", "cd sub && git show", "git -C docs log"} {
+					if i > 0 && !racesample.Whole() { // by day only the first one runs
+						g.Expect(sound(c.policy(Implementation), command, c.work)).To(Equal(adapters.EffectAllow), "%s", command)
+						continue
+					}
 					allowed, harm := c.tryCommand(t, sound, Implementation, command)
 					g.Expect(allowed).To(BeTrue(), "%s", command)
 					g.Expect(harm).To(BeEmpty(), "%s", command)

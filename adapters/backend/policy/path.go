@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
 )
 
 // mostLinks is the limit of symlinks in one path, as in the kernel.
@@ -239,4 +241,73 @@ func harmlessDevice(path string) bool {
 
 func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// mostBelow is the limit of files that are looked at below a folder.
+const mostBelow = 20000
+
+// judgeBelow applies the Read rules to the files below folders that a command reads: those
+// of grep -r, rg, diff -r, tar and cp -r.
+func (j *judgement) judgeBelow(n *Node, c *command, operands []field) {
+	isRead := func(r Rule) bool { return r.tool == "Read" && r.glob != "" }
+	rg := c.name == "rg"
+	hidden := !rg
+	recursive := rg || c.name == "tar" || c.name == "cp"
+	for _, f := range c.args {
+		long := strings.HasPrefix(f.text, "--")
+		if strings.HasPrefix(f.text, "-") {
+			recursive = recursive || !long && strings.ContainsAny(f.text, "rR") || strings.Contains(f.text, "recursive")
+			hidden = hidden || !long && strings.ContainsAny(f.text, ".u") || f.text == "--hidden" || f.text == "--unrestricted"
+		}
+	}
+	if !recursive || !slices.ContainsFunc(j.Rules.Deny, isRead) && !slices.ContainsFunc(j.Rules.Ask, isRead) {
+		return
+	}
+	if pattern := programs[c.name].args == readsAfterFirst && !patternInOption(c.args); pattern && len(operands) > 0 {
+		operands = operands[1:]
+	}
+	if len(operands) == 0 {
+		operands = []field{literalField(".")}
+	}
+	for _, f := range operands {
+		if !f.known {
+			continue // judged as an unknown file
+		}
+		for _, d := range joinDirs(c.st.dirs, f.text) {
+			j.judgeTree(n, d, hidden)
+		}
+	}
+}
+
+// judgeTree applies the Read rules to the files below a folder.
+func (j *judgement) judgeTree(n *Node, dir string, hidden bool) {
+	root, err := resolvePath(dir)
+	if err != nil {
+		return
+	}
+	p, seen := n.addPart(WhatRead, dir), 0
+	p.allow("no rule holds for the files below")
+	_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil
+		case name != root && !hidden && strings.HasPrefix(d.Name(), "."), d.IsDir() && d.Name() == ".git":
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if seen++; seen > mostBelow {
+			j.applyPathRules(p, "Read", "")
+			return fs.SkipAll
+		}
+		if !d.IsDir() {
+			j.applyPathRules(p, "Read", name)
+			if p.own != adapters.EffectAllow {
+				p.Reason += ": " + name + " is below; name the folders or files without it"
+				return fs.SkipAll
+			}
+		}
+		return nil
+	})
 }

@@ -116,19 +116,13 @@ type judgement struct {
 	anyCommand bool               // a rule allows every unknown command
 	text       string             // the current script
 	lang       syntax.LangVariant // of the current script
-	moved      bool               // a command changes the folder
-	bodies     []body             // functions and traps, which may run in another folder
-	roaming    map[string]bool    // functions that change the folder
-	counted    map[string]bool    // variables used in arithmetic
-	tainted    map[string]bool    // variables that may hold more than a number
-	numeric    map[string]bool    // variables that the command sets to a number
 	startDirs  []string           // resolved; the folders in which the call may start
 	newLinks   []newLink          // the places of symlinks that the command may make, so far
 	delayed    []delayed          // parts that may still run when a later one makes a symlink
 }
 
 func (p *Policy) newJudgement(c adapters.Call) *judgement {
-	j := &judgement{Policy: p, dir: c.Dir, roaming: map[string]bool{}, counted: map[string]bool{}, tainted: map[string]bool{}, numeric: map[string]bool{}}
+	j := &judgement{Policy: p, dir: c.Dir}
 	roots := p.Roots
 	if len(roots) == 0 && filepath.IsAbs(c.Dir) {
 		roots = []string{c.Dir}

@@ -29,14 +29,22 @@ func commands(seed uint64, n int) (out []string) {
 	return out
 }
 
+// byDay returns the first number, or the second if the tests run on all that they have.
+func byDay(some, all int) int {
+	if racesample.Whole() {
+		return all
+	}
+	return some
+}
+
 // TestAllowedCommandsDoNoHarm runs the commands that a policy allows: none may reach a
 // denied program or write outside of the allowed places. About one of ten commands of
-// the grammar is allowed and takes 50 ms of CPU, the whole test about 5 s.
+// the grammar is allowed and takes 50 ms of CPU. By day it runs a quarter of them.
 func TestAllowedCommandsDoNoHarm(t *testing.T) {
 	c := newCell(t)
 	g := NewWithT(t)
 	allowed := 0
-	for i, command := range commands(11, 1000) {
+	for i, command := range commands(11, byDay(250, 1000)) {
 		mode := Modes()[i%2]
 		ok, harm := c.tryCommand(t, sound, mode, command)
 		if ok {
@@ -47,14 +55,14 @@ func TestAllowedCommandsDoNoHarm(t *testing.T) {
 		}
 	}
 	t.Logf("%d allowed", allowed)
-	g.Expect(allowed).To(BeNumerically(">=", 50), "the test proves nothing if no command runs")
+	g.Expect(allowed).To(BeNumerically(">=", byDay(10, 50)), "the test proves nothing if no command runs")
 }
 
 // FuzzGrammar is TestAllowedCommandsDoNoHarm with commands chosen by the fuzzer. The
 // seeds take a second.
 func FuzzGrammar(f *testing.F) {
 	r := rand.New(rand.NewPCG(2, 2))
-	for range 60 {
+	for range byDay(15, 60) {
 		b := make([]byte, 40)
 		for i := range b {
 			b[i] = byte(r.Uint32())
@@ -76,7 +84,7 @@ func FuzzGrammar(f *testing.F) {
 // FuzzText runs any allowed text in the cell. No text may make Decide panic. The seeds
 // take 2 s.
 func FuzzText(f *testing.F) {
-	for _, command := range append(commands(3, 60), seeds...) {
+	for _, command := range append(commands(3, byDay(10, 60)), seeds...) {
 		f.Add(command)
 	}
 	c := newCell(f)
@@ -84,7 +92,7 @@ func FuzzText(f *testing.F) {
 		if strings.ContainsRune(command, 0) {
 			return // a command line cannot contain NUL
 		}
-		for _, mode := range Modes() {
+		for _, mode := range Modes()[byDay(1, 0):] { // a planner allows less
 			if _, harm := c.tryCommand(t, sound, mode, command); len(harm) > 0 {
 				t.Errorf("%s allowed %q: %v", mode, command, harm)
 			}
@@ -129,7 +137,7 @@ func TestOracleFindsBrokenJudges(t *testing.T) {
 			return adapters.EffectAllow
 		}
 	}
-	all := append(slices.Clone(aimed), commands(1, 7000)...)
+	all := append(slices.Clone(aimed), commands(1, byDay(500, 7000))...)
 	mode := func(i int) Mode { return Modes()[i%2] }
 	allowed := make([]bool, len(all)) // by the sound judge, with the tables as they are
 	for i, command := range all {
@@ -147,22 +155,21 @@ func TestOracleFindsBrokenJudges(t *testing.T) {
 		{name: "no substitutions", decide: changed(func(s string) string { return rewriteScript(s, noSubstitutions) })},
 		{name: "no here-documents", decide: changed(func(s string) string { return rewriteScript(s, noHereDocs) })},
 		{name: "no assignments", decide: changed(func(s string) string { return rewriteScript(s, noAssignments) })},
-		{name: "no bodies of functions", decide: changed(func(s string) string { return rewriteScript(s, noBodies) })},
 		{name: "variables are their names", decide: changed(func(s string) string { return rewriteScript(s, noVariables) })},
-		{name: "cd goes nowhere", table: replaced("cd", program{args: nothing})},
-		{name: "eval prints", table: replaced("eval", program{args: nothing})},
-		{name: "env prints", table: replaced("env", program{args: nothing})},
-		{name: "timeout prints", table: replaced("timeout", program{args: nothing})},
-		{name: "xargs prints", table: replaced("xargs", program{args: nothing})},
-		{name: "find only looks", table: replaced("find", program{args: nothing})},
-		{name: "sed only edits what it prints", table: replaced("sed", program{})},
-		{name: "awk only prints", table: replaced("awk", program{})},
-		{name: "sort only prints", table: replaced("sort", program{})},
-		{name: "uniq only prints", table: replaced("uniq", program{})},
-		{name: "bash reads", table: replaced("bash", program{})},
-		{name: "trap keeps", table: replaced("trap", program{args: nothing})},
-		{name: "test tests", table: replaced("test", program{args: nothing})},
-		{name: "cp has one form", table: replaced("cp", program{args: writesLast})},
+		{name: "cd goes nowhere", table: replaced("cd", program{args: textOnly})},
+		{name: "eval prints", table: replaced("eval", program{args: textOnly})},
+		{name: "env prints", table: replaced("env", program{args: textOnly})},
+		{name: "timeout prints", table: replaced("timeout", program{args: textOnly})},
+		{name: "xargs prints", table: replaced("xargs", program{args: textOnly})},
+		{name: "find only looks", table: replaced("find", program{args: textOnly})},
+		{name: "sed only edits what it prints", table: replaced("sed", program{args: textOnly})},
+		{name: "awk only prints", table: replaced("awk", program{args: textOnly})},
+		{name: "sort only prints", table: replaced("sort", program{args: textOnly})},
+		{name: "uniq only prints", table: replaced("uniq", program{args: textOnly})},
+		{name: "bash reads", table: replaced("bash", program{args: textOnly})},
+		{name: "trap keeps", table: replaced("trap", program{args: textOnly})},
+		{name: "test tests", table: replaced("test", program{args: textOnly})},
+		{name: "cp has one form", table: replaced("cp", program{args: writesLast, options: compileOptions("rPt: --target-directory:", false)})},
 		{name: "any variable", table: func() func() {
 			was, liked := hijackingVariables, harmlessVariables
 			hijackingVariables, harmlessVariables = nil, []string{"*"}
@@ -193,8 +200,12 @@ func TestOracleFindsBrokenJudges(t *testing.T) {
 	}
 }
 
-// aimed are commands that the grammar generates too rarely.
-var aimed = []string{"BASH_ENV=run.sh bash -c ls", "cd sub; touch ../../out/new"}
+// aimed are commands that show what is wrong with a broken judge without a long search.
+var aimed = []string{
+	"BASH_ENV=run.sh bash -c ls", "cd sub; touch ../../out/new", "cd .. && touch out/new", "rm -f b.txt {y}> .git/config", "case x in $(sudo)) ls;; esac", "cat <<E\n`sudo`\nE\n",
+	"eval 'sudo ls'", "env X=1 frob", "timeout 1 curl", "echo ../out/z | xargs touch", "find . -exec touch ../out/z \\;", "sed 's/a/b/w ../out/x' a.txt", "awk '{print | \"sudo\"}' a.txt",
+	"sort a.txt -o ../out/x", "uniq a.txt ../out/x", "bash <<< 'chmod x'", "trap frob EXIT", "cp -t ../out a.txt sub", "test -v 'a[$(sudo)]'", "x=../out/x; echo x > $x", "cat <<E\n${x:-$(tar -cf ../out/x a.txt)}\nE\n",
+}
 
 // rewriteScript changes the parts of a script. It returns a script that cannot be parsed
 // unchanged.
@@ -237,17 +248,6 @@ func noAssignments(n syntax.Node) bool {
 		c.Assigns = nil
 	}
 	return true
-}
-
-func noBodies(n syntax.Node) bool {
-	if f, ok := n.(*syntax.FuncDecl); ok {
-		f.Body = &syntax.Stmt{Cmd: &syntax.Block{Stmts: []*syntax.Stmt{{Cmd: &syntax.CallExpr{Args: []*syntax.Word{text(":")}}}}}}
-	}
-	return true
-}
-
-func text(s string) *syntax.Word {
-	return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: s}}}
 }
 
 func noSubstitutions(n syntax.Node) bool {

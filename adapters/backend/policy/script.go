@@ -44,17 +44,11 @@ func (j *judgement) judgeBash(n *Node, in map[string]jsontext.Value, allowed boo
 		}
 	}
 	j.judgeScript(n, text, st, syntax.LangBash)
-	if j.moved || len(j.newLinks) > 0 {
-		for _, f := range j.bodies {
-			f.again(n)
-		}
-	}
 	for _, d := range j.delayed {
 		if d.links < len(j.newLinks) {
 			d.again()
 		}
 	}
-	j.denyTaintedArith(n)
 }
 
 // judgeScript judges a text for a shell, in each language that the shell may have.
@@ -126,7 +120,7 @@ func (j *judgement) judgeStmt(n *Node, s *syntax.Stmt, st state) flow {
 		in = j.judgeRedirect(n, r, in)
 	}
 	if s.Coprocess || s.Disown {
-		n.addPart(WhatSyntax, j.source(s)).deny("a coprocess of another shell")
+		n.addPart(WhatSyntax, j.source(s)).deny("syntax of another shell")
 		return sameFlow(state{})
 	}
 	if _, simple := s.Cmd.(*syntax.CallExpr); !simple && in.input != nil {
@@ -164,25 +158,17 @@ func (j *judgement) judgeStmt(n *Node, s *syntax.Stmt, st state) flow {
 			n.addPart(WhatSyntax, "time").allow("nothing is done")
 		}
 	case *syntax.CoprocClause:
-		if c.Name != nil {
-			j.judgeAssigned(n, j.expandWord(n, c.Name, in), true)
-		}
-		j.judgeStmt(n, c.Stmt, in.withOwnInput())
-		j.delay(func() { j.judgeStmt(n, c.Stmt, in.withOwnInput()) })
+		out = sameFlow(j.judgeUnlisted(n, c.Stmt, "a coprocess", "a pipe", in))
 	case *syntax.FuncDecl:
-		out = sameFlow(j.judgeFunction(n, c, in))
+		out = sameFlow(j.judgeUnlisted(n, c.Body, "a function", "its commands where they are called", in))
 	case *syntax.TestClause:
 		j.judgeTestExpr(n.addPart(WhatSyntax, j.source(c)), c.X, in)
 	case *syntax.ArithmCmd:
-		p := n.addPart(WhatSyntax, j.source(c))
-		j.judgeArith(p, c.X, in)
-		p.allow("arithmetic")
+		j.judgeArith(n.addPart(WhatSyntax, j.source(c)), c.X, in)
 	case *syntax.LetClause:
-		p := n.addPart(WhatSyntax, j.source(c))
 		for _, x := range c.Exprs {
-			j.judgeArith(p, x, in)
+			j.judgeArith(n.addPart(WhatSyntax, j.source(c)), x, in)
 		}
-		p.allow("arithmetic")
 	case *syntax.DeclClause:
 		j.judgeDeclare(n.addPart(WhatVariable, j.source(c)), c, in)
 	default:

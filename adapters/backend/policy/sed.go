@@ -33,12 +33,9 @@ func sedProblem(f field) string {
 		cmd := s.rest[0]
 		s.rest = s.rest[1:]
 		switch cmd {
-		case '{', 'p', 'P', 'd', 'D', 'n', 'N', 'g', 'G', 'h', 'H', 'x', '=', 'z', 'F':
-		case 'q', 'Q', 'l', 'L':
+		case '{', 'p', 'd', 'n', '=':
+		case 'q', 'Q':
 			s.skip(" \t0123456789")
-		case 'b', 't', 'T', ':':
-			s.skip(" \t")
-			s.skip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 		case 'a', 'i', 'c':
 			// The text extends to the end of the script. With backslashes it may
 			// have several lines, and one that looks like text may be a command.
@@ -54,7 +51,7 @@ func sedProblem(f field) string {
 				return "a substitution runs or writes"
 			}
 		default:
-			return "the script reads, writes or runs something: " + string(cmd)
+			return "the script reads, writes or runs something: " + unlisted("the command "+string(cmd)+" of sed", "s, d and p")
 		}
 		s.skip(" \t")
 		if s.rest != "" && cmd != '{' && !strings.ContainsRune(";\n}#", rune(s.rest[0])) {

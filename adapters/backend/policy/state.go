@@ -7,11 +7,10 @@ import (
 
 // state is the state of a shell before or after a command.
 type state struct {
-	dirs  []string        // the possible current folders; none if unknown
-	dead  bool            // the shell has exited
-	funcs map[string]bool // functions that are surely declared; copied, never changed
-	input *string         // the text on standard input, if known
-	piped bool            // standard input comes from another command
+	dirs  []string // the possible current folders; none if unknown
+	dead  bool     // the shell has exited
+	input *string  // the text on standard input, if known
+	piped bool     // standard input comes from another command
 }
 
 // flow holds the state after a command succeeds and after it fails.
@@ -28,12 +27,6 @@ func mergeStates(a, b state) state {
 		return a
 	}
 	out := a
-	out.funcs = nil
-	for f := range a.funcs {
-		if b.funcs[f] {
-			out = out.withFunc(f)
-		}
-	}
 	if len(a.dirs) == 0 || len(b.dirs) == 0 {
 		out.dirs = nil
 		return out
@@ -52,27 +45,11 @@ func mergeStates(a, b state) state {
 
 func (f flow) either() state { return mergeStates(f.yes, f.no) }
 
-// withFunc returns the state with one more function.
-func (s state) withFunc(name string) state {
-	funcs := map[string]bool{name: true}
-	for f := range s.funcs {
-		funcs[f] = true
-	}
-	s.funcs = funcs
-	return s
-}
-
 func sameState(a, b state) bool { return slices.Equal(a.dirs, b.dirs) && a.dead == b.dead }
 
 // withOwnInput returns the state with the standard input of the shell.
 func (s state) withOwnInput() state {
 	s.input, s.piped = nil, false
-	return s
-}
-
-// withFuncsOf returns the state s with the functions of another state.
-func withFuncsOf(s, as state) state {
-	s.funcs = as.funcs
 	return s
 }
 

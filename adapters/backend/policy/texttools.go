@@ -95,10 +95,9 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 
 // judgeSed judges sed, whose scripts may read, write and run programs.
 func judgeSed(j *judgement, n *Node, c *command) flow {
-	got := parseOptions("nErsuzbe: f: i? l: --expression: --file: --in-place? --quiet --silent --regexp-extended --posix --debug --sandbox --separate --unbuffered --null-data --line-length:", c.args)
-	j.judgeOptions(n, c, got)
+	got := j.parse(n, c)
 	var scripts []field
-	files, kind := got.operands, readsAll
+	files, a := got.operands, reads
 	for _, o := range got.options {
 		switch o.name {
 		case "-e", "--expression":
@@ -107,7 +106,7 @@ func judgeSed(j *judgement, n *Node, c *command) flow {
 			j.softDeny(n, c, "it runs a script that the policy does not read")
 			scripts = append(scripts, literalField(""))
 		case "-i", "--in-place":
-			kind = writesAll
+			a = writes
 			if strings.ContainsAny(o.value.text, "/*") || !o.value.known && o.value.src != "" {
 				n.deny("the name of the backup is unknown")
 			}
@@ -121,15 +120,16 @@ func judgeSed(j *judgement, n *Node, c *command) flow {
 			j.softDeny(n, c, why)
 		}
 	}
-	j.judgeOperands(n, kind, files, c.st)
+	for _, f := range files {
+		j.judgeOperand(n, a, f, c.st)
+	}
 	n.allow("it edits text")
 	return sameFlow(c.st)
 }
 
 // judgeAwk judges awk, whose programs may read, write and run other programs.
 func judgeAwk(j *judgement, n *Node, c *command) flow {
-	got := parseOptions("+ F: v: f: e! --field-separator: --assign: --posix --re-interval --file:", c.args)
-	j.judgeOptions(n, c, got)
+	got := j.parse(n, c)
 	files := got.operands
 	switch {
 	case got.hasOption("-f", "--file"):
@@ -145,40 +145,9 @@ func judgeAwk(j *judgement, n *Node, c *command) flow {
 			j.softDeny(n, c, "gawk connects to a network")
 		}
 	}
-	j.judgeOperands(n, readsAll, files, c.st)
+	for _, f := range files {
+		j.judgeOperand(n, reads, f, c.st)
+	}
 	n.allow("it prints")
 	return sameFlow(c.st)
-}
-
-// awkProblem returns why a program is not harmless, or "". It does not parse the program:
-// any text that might run, write or read something is enough. A comment may hide braces,
-// and an escaped line end may cut a word, so it rejects both.
-func awkProblem(f field) string {
-	if !f.known {
-		return "unknown program"
-	}
-	for _, w := range []string{"system", "getline", "@", "ARGV", "SYMTAB", "close", "fflush", "/inet", "#", "\\\n"} {
-		if strings.Contains(f.text, w) {
-			return "the program may run or read something: " + w
-		}
-	}
-	text := strings.NewReplacer("||", "", ">=", "").Replace(f.text)
-	if strings.Contains(text, "|") {
-		return "the program may run another program: |"
-	}
-	// Outside of braces > is a comparison. A string or a pattern may hide a brace.
-	depth := 0
-	for _, c := range text {
-		switch c {
-		case '{':
-			depth++
-		case '}':
-			depth--
-		case '>':
-			if depth != 0 || strings.ContainsAny(f.text, "\"/\\") {
-				return "the program may write a file: >"
-			}
-		}
-	}
-	return ""
 }

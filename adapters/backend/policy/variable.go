@@ -28,19 +28,21 @@ var harmlessVariables = strings.Fields(`
 	RUST_BACKTRACE RUST_LOG CGO_ENABLED GOOS GOARCH GOARM GOAMD64 GOMAXPROCS GOGC GOMEMLIMIT GODEBUG GOTRACEBACK GOEXPERIMENT
 	TEST_* PORT HOST LOG_LEVEL DEBIAN_FRONTEND SOURCE_DATE_EPOCH`)
 
-// numberVariables are the variables that hold only numbers, unless a command assigns
-// something else. Shells evaluate a text that is assigned to one of them: bash to those
-// with the attribute integer, some of which get it when they are first read, and zsh to
-// most.
-var numberVariables = strings.Fields(`
-	RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME LINENO OPTIND OPTERR HISTCMD UID EUID GID EGID PPID SHLVL GROUPS PIPESTATUS COLUMNS LINES
-	TMOUT MAILCHECK FUNCNEST SAVEHIST ERRNO KEYTIMEOUT LISTMAX LOGCHECK BAUD TTYIDLE DIRSTACKSIZE`)
+// shellVariables are the variables in capital letters that a command may set for itself.
+var shellVariables = strings.Fields(`
+	FILE FILES DIR DIRS SRC DEST DST OUT OUTPUT IN INPUT LOG NAME ROOT BASE BRANCH COMMIT SHA REV TAG VERSION COUNT TOTAL PKG PKGS PACKAGE RESULT RESULTS RC STATUS ID PID
+	URL TEST TESTS LINE TARGET PATTERN MSG MESSAGE DATE TMPFILE TIMESTAMP KEY VALUE REPO PROJECT MODULE CMD PASS FAIL START END N I J X Y`)
 
-// textVariables are patterns of variables that a shell or its environment sets to texts
-// of any kind, so they never count as numbers, whatever a command assigns to them.
-var textVariables = strings.Fields(`
-	_ REPLY MAPFILE OPTARG COPROC* FUNCNAME HOST* MACHTYPE OSTYPE VENDOR READLINE_* COMP_* COMPREPLY
-	argv match MATCH reply status pipestatus TERM* USER* LOGNAME LANG* LC_* TZ MAIL* DISPLAY COLORTERM EDITOR`)
+// readVariables are those in small letters that a shell or another program reads.
+var readVariables = strings.Fields(`auto_resume histchars path fpath cdpath manpath mailpath psvar watch commands aliases galiases saliases functions options parameters argv match reply
+	status pipestatus prompt module_path fignore npm_* *_proxy`)
+
+// isShellVariable reports whether a variable is one of the command itself: no shell and no
+// program reads it.
+func isShellVariable(name string) bool {
+	small := name != "" && name[0] >= 'a' && name[0] <= 'z' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	return small && !matchesAny(readVariables, name) || slices.Contains(shellVariables, name)
+}
 
 func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
@@ -53,35 +55,23 @@ func matchesAny(patterns []string, name string) bool {
 // environment of other programs.
 func (j *judgement) judgeName(n *Node, name string, env bool) {
 	switch {
-	case matchesAny(hijackingVariables, name) && !matchesAny(harmlessVariables, name):
+	case matchesAny(harmlessVariables, name), !env && isShellVariable(name):
+	case matchesAny(hijackingVariables, name) || matchesAny(readVariables, name):
 		n.addPart(WhatVariable, name).deny("the variable changes what runs, or where")
-	case env && !matchesAny(harmlessVariables, name):
-		j.setUnknown(n.addPart(WhatVariable, name), "an unknown variable for another program")
+	case env:
+		j.setUnknown(n.addPart(WhatVariable, name), "an unknown variable for another program: "+name)
+	default:
+		j.setUnknown(n.addPart(WhatVariable, name), unlisted("the variable "+name, "its name in small letters"))
 	}
 }
 
 // judgeAssigned judges a variable that a builtin sets. Its name must be plain.
-func (j *judgement) judgeAssigned(n *Node, f field, text bool) {
+func (j *judgement) judgeAssigned(n *Node, f field) {
 	if !f.known || !syntax.ValidName(f.text) {
 		n.deny("it sets an unknown variable, and a subscript may run a command")
 		return
 	}
 	j.judgeName(n, f.text, false)
-	if text {
-		j.noteValue(n, f.text, false)
-	}
-}
-
-// noteValue remembers whether a variable is set to a number or to any text.
-func (j *judgement) noteValue(n *Node, name string, number bool) {
-	if number {
-		j.numeric[name] = true
-		return
-	}
-	j.tainted[name] = true
-	if matchesAny(numberVariables, name) {
-		n.deny("a shell evaluates what is assigned to " + name + ", which may run a command")
-	}
 }
 
 // judgeRedirect judges a redirection and returns the state with the command's standard

@@ -7,41 +7,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// addWrappers adds the programs that run another program named by their words.
-func addWrappers() {
-	for names, table := range map[string]string{
-		"nohup":   "+ --help --version",
-		"setsid":  "+ cfw --ctty --fork --wait",
-		"nice":    "+ 0123456789n: --adjustment:",
-		"ionice":  "+ tc: n: --class: --classdata: --ignore",
-		"stdbuf":  "+ i: o: e: --input: --output: --error:",
-		"time":    "+ apvqf: o> --format: --output> --append --portability --verbose --quiet",
-		"busybox": "+", "toybox": "+",
-	} {
-		addPrograms(program{class: judged, judge: judgeWrapper(table, 0)}, names)
-	}
-	addPrograms(program{class: judged, judge: judgeWrapper("+ vk: s: --kill-after: --signal: --foreground --preserve-status --verbose", 1)}, "timeout")
-	addPrograms(program{class: judged, judge: judgeWrapper("+", 0)}, "builtin")
-	addPrograms(program{class: judged, judge: judgeCommand}, "command")
-	addPrograms(program{class: judged, judge: judgeWrapper("+ cla:", 0)}, "exec")
-	addPrograms(program{class: judged, judge: judgeEnv}, "env")
-	addPrograms(program{class: judged, judge: judgeXargs}, "xargs")
-}
-
-// judgeWrapper returns a judge of a program that runs the words after its options and
-// after skip more words.
-func judgeWrapper(table string, skip int) func(*judgement, *Node, *command) flow {
-	return func(j *judgement, n *Node, c *command) flow {
-		got := parseOptions(table, c.args)
-		j.judgeOptions(n, c, got)
-		inner := got.operands
-		for i := range min(skip, len(inner)) {
-			if !inner[i].known {
-				n.deny("the program is unknown")
-			}
+// judgeWrapper judges a program that runs the words after its options.
+func judgeWrapper(j *judgement, n *Node, c *command) flow {
+	got := j.parse(n, c)
+	inner := got.operands
+	if c.name == "timeout" && len(inner) > 0 {
+		if !inner[0].known {
+			n.deny("the program is unknown")
 		}
-		return j.judgeInner(n, c, got, inner[min(skip, len(inner)):])
+		inner = inner[1:]
 	}
+	return j.judgeInner(n, c, got, inner)
 }
 
 // judgeInner judges the program that a wrapper runs.
@@ -55,11 +31,8 @@ func (j *judgement) judgeInner(n *Node, c *command, got parsed, argv []field) fl
 		n.allow("nothing is run")
 		return sameFlow(c.st)
 	}
-	st := c.st
-	st.funcs = nil // programs cannot call functions of the shell
 	// A rule about the wrapper does not apply to the inner program.
-	if out := j.judgeArgv(n.addPart(WhatCommand, joinSource(argv)), argv, st); c.name == "builtin" || c.name == "command" {
-		out.yes.funcs, out.no.funcs = c.st.funcs, c.st.funcs
+	if out := j.judgeArgv(n.addPart(WhatCommand, joinSource(argv)), argv, c.st); c.name == "builtin" || c.name == "command" {
 		return out
 	}
 	return sameFlow(c.st)
@@ -81,7 +54,7 @@ func joinSource(argv []field) string {
 }
 
 func judgeCommand(j *judgement, n *Node, c *command) flow {
-	got := parseOptions("+ pvV", c.args)
+	got := j.parse(n, c)
 	if got.hasOption("-v", "-V") {
 		n.allow("it prints where a program lies")
 		return sameFlow(c.st)
@@ -90,8 +63,7 @@ func judgeCommand(j *judgement, n *Node, c *command) flow {
 }
 
 func judgeEnv(j *judgement, n *Node, c *command) flow {
-	got := parseOptions("+ i0vu: C: S! --ignore-environment --null --unset: --chdir: --split-string! --debug", c.args)
-	j.judgeOptions(n, c, got)
+	got := j.parse(n, c)
 	inner := *c
 	for _, o := range got.options {
 		switch o.name {
@@ -101,7 +73,7 @@ func judgeEnv(j *judgement, n *Node, c *command) flow {
 				inner.st.dirs = joinDirs(c.st.dirs, o.value.text)
 			}
 		case "-u", "--unset":
-			j.judgeAssigned(n, o.value, false)
+			j.judgeAssigned(n, o.value)
 		}
 	}
 	words := got.operands
@@ -109,7 +81,7 @@ func judgeEnv(j *judgement, n *Node, c *command) flow {
 		words = words[1:]
 	}
 	for len(words) > 0 {
-		name, value, ok := strings.Cut(words[0].text+words[0].prefix, "=")
+		name, _, ok := strings.Cut(words[0].text+words[0].prefix, "=")
 		if !ok {
 			break
 		}
@@ -117,7 +89,6 @@ func judgeEnv(j *judgement, n *Node, c *command) flow {
 			n.deny("the program is unknown")
 		}
 		j.judgeName(n, name, true)
-		j.noteValue(n, name, words[0].known && isNumber(value))
 		words = words[1:]
 	}
 	return j.judgeInner(n, &inner, got, words)
@@ -126,9 +97,7 @@ func judgeEnv(j *judgement, n *Node, c *command) flow {
 // judgeXargs judges the program that xargs runs. Unknown words follow it, or replace a
 // mark.
 func judgeXargs(j *judgement, n *Node, c *command) flow {
-	got := parseOptions(`+ 0rtpxa< d: E: e? I: i? L: l? n: P: s: --null --no-run-if-empty --arg-file< --delimiter: --eof? --replace? --max-lines? --max-args: --max-procs: --max-chars:
-		--verbose --interactive --exit --show-limits`, c.args)
-	j.judgeOptions(n, c, got)
+	got := j.parse(n, c)
 	mark := ""
 	for _, o := range got.options {
 		switch o.name {

@@ -10,9 +10,8 @@ import (
 
 // judgeRemove judges rm. It must not remove the workspace itself.
 func judgeRemove(j *judgement, n *Node, c *command) flow {
-	got := parseOptions("rRfivdI --recursive --force --verbose --dir --interactive? --one-file-system --preserve-root? --no-preserve-root!", c.args)
-	j.judgeOptions(n, c, got)
-	j.judgeOperands(n, writesAll, got.operands, c.st)
+	got := j.parse(n, c)
+	j.judgeOperands(n, c, got.operands)
 	for _, f := range got.operands {
 		j.denyRemovingRoots(n, f, c.st)
 	}
@@ -30,29 +29,19 @@ func (j *judgement) denyRemovingRoots(n *Node, f field, st state) {
 	}
 }
 
-// copyOptions has no suffix for backups, which could give a backup any name, and no
-// --parents, which writes below the named folder.
-const copyOptions = `abdfHiLlnPpRrsTuvxZt> m: g: o: --archive --backup? --force --interactive --link --no-clobber --no-dereference --dereference --recursive --symbolic-link
-	--target-directory> --no-target-directory --update? --verbose --preserve? --reflink? --sparse: --relative --logical --physical --mode: --strip-trailing-slashes`
-
 // judgeCopy judges cp, mv, ln and install. The last operand is written, and for mv the
 // others too. A link must not lead out of the workspace, because a later write would
 // follow it.
 func judgeCopy(j *judgement, n *Node, c *command) flow {
-	table := copyOptions
-	if c.name == "install" {
-		table = strings.ReplaceAll(table, "s", "") + " d s D C c --directory --compare --strip-program! --strip!"
+	got := j.parse(n, c)
+	into := got.hasOption("-t", "--target-directory")
+	all := c.name == "mv" || into && c.name == "install" || c.name == "install" && got.hasOption("-d", "--directory")
+	for i, f := range got.operands {
+		j.judgeOperand(n, access(all || !into && i == len(got.operands)-1), f, c.st)
 	}
-	got := parseOptions(table, c.args)
-	j.judgeOptions(n, c, got)
-	kind := writesLast
-	switch {
-	case c.name == "mv", got.hasOption("-t", "--target-directory") && c.name != "cp" && c.name != "ln", c.name == "install" && got.hasOption("-d", "--directory"):
-		kind = writesAll
-	case got.hasOption("-t", "--target-directory"):
-		kind = readsAll
+	if got.hasOption("-r", "-R", "-a", "--recursive", "--archive") {
+		j.judgeBelow(n, c, got.operands)
 	}
-	j.judgeOperands(n, kind, got.operands, c.st)
 	j.judgeInto(n, c, got)
 	symbolic := got.hasOption("-s", "--symbolic-link")
 	if c.name == "ln" || symbolic || got.hasOption("-l", "--link") {
@@ -121,9 +110,8 @@ func (j *judgement) judgeLinks(n *Node, c *command, got parsed, symbolic bool) {
 // judgeCompress judges gzip and its kin. They write a file next to each operand. A
 // decompressed file loses its ending, so its name may be a protected one.
 func judgeCompress(j *judgement, n *Node, c *command) flow {
-	got := parseOptions("cdfklnqtv123456789 --stdout --decompress --force --keep --list --quiet --test --verbose --best --fast --no-name", c.args)
-	j.judgeOptions(n, c, got)
-	j.judgeOperands(n, writesAll, got.operands, c.st)
+	got := j.parse(n, c)
+	j.judgeOperands(n, c, got.operands)
 	if strings.Contains(c.name, "un") || got.hasOption("-d", "--decompress") {
 		for _, f := range got.operands {
 			if !f.known {
@@ -140,8 +128,7 @@ func judgeCompress(j *judgement, n *Node, c *command) flow {
 
 // judgeMktemp judges mktemp, which writes to /tmp unless an operand names a path.
 func judgeMktemp(j *judgement, n *Node, c *command) flow {
-	got := parseOptions("dqut p> --directory --dry-run --quiet --suffix:", c.args)
-	j.judgeOptions(n, c, got)
+	got := j.parse(n, c)
 	switch {
 	case got.hasOption("-u", "--dry-run"):
 	case got.hasOption("-p"):
@@ -151,7 +138,9 @@ func judgeMktemp(j *judgement, n *Node, c *command) flow {
 			}
 		}
 	case len(got.operands) > 0 && !got.hasOption("-t"):
-		j.judgeOperands(n, writesAll, got.operands, c.st)
+		for _, f := range got.operands {
+			j.judgeOperand(n, writes, f, c.st)
+		}
 	default:
 		j.judgeOperand(n, writes, literalField("/tmp/x"), c.st)
 	}
@@ -159,62 +148,27 @@ func judgeMktemp(j *judgement, n *Node, c *command) flow {
 	return sameFlow(c.st)
 }
 
-// judgeUniq judges programs that read the first operand and write the second.
-func judgeUniq(j *judgement, n *Node, c *command) flow {
-	table := "cdDiuzf: s: w: --count --repeated --unique --ignore-case --skip-fields: --skip-chars: --zero-terminated --all-repeated? --check-chars: --group?"
-	if c.name == "xxd" {
-		table = "abeEiprudvc: g: l: n: o: s: R: + --plain"
-	}
-	got := parseOptions(table, c.args)
-	j.judgeOptions(n, c, got)
-	for i, f := range got.operands {
-		if i == 0 && !f.splits && !f.glob {
-			j.judgeOperands(n, readsAll, []field{f}, c.st)
-		} else if !f.known || f.text != "-" {
-			j.judgeOperand(n, writes, f, c.st)
-		}
-	}
-	n.allow("it writes what it names")
-	return sameFlow(c.st)
-}
-
-const tarOptions = `cxtruAvzjJZpkmWUOhSolsnBidaf: C: T! X< b: g! K: N: V: L! H: M! F! I! P! --create --extract --get --list --append --update --verbose --gzip --bzip2 --xz --zstd --file: --directory:
-	--strip-components: --exclude: --exclude-from< --files-from! --no-same-owner --same-permissions --preserve-permissions --keep-old-files --overwrite --wildcards --one-file-system --sort: --mtime: --owner: --group:
-	--numeric-owner --format: --transform: --xform: --null --no-recursion --dereference --auto-compress --totals? --to-stdout --checkpoint? --checkpoint-action! --to-command! --use-compress-program! --rsh-command! --rmt-command!
-	--info-script! --new-volume-script! --absolute-names! --multi-volume! --tape-length! --listed-incremental! --index-file! --volno-file! --exclude-vcs --anchored --no-anchored`
-
-// judgeTar judges tar. An archive with a colon in its name is on another machine, and
-// --transform may run a program with its flag e.
+// judgeTar judges tar. In the form without a dash, the values of the letters follow in
+// their order. An archive with a colon in its name is on another machine.
 func judgeTar(j *judgement, n *Node, c *command) flow {
-	args := slices.Clone(c.args)
-	if len(args) > 0 && args[0].known && !strings.HasPrefix(args[0].text, "-") {
-		return judgeOldTar(j, n, c)
-	}
-	got := parseOptions(tarOptions, args)
-	j.judgeTarOptions(n, c, got)
-	return sameFlow(c.st)
-}
-
-// judgeOldTar converts the form without a dash to the one with dashes. The values of the
-// letters follow in their order.
-func judgeOldTar(j *judgement, n *Node, c *command) flow {
-	s := compileOptions(tarOptions)
-	cluster, rest := c.args[0].text, c.args[1:]
-	var args []field
-	for i := range len(cluster) {
-		args = append(args, literalField("-"+cluster[i:i+1]))
-		if k := s.short[cluster[i]]; k != 0 && k != '!' && len(rest) > 0 {
-			args, rest = append(args, rest[0]), rest[1:]
+	if first := c.args; len(first) > 0 && first[0].known && !strings.HasPrefix(first[0].text, "-") {
+		cluster, rest := first[0].text, first[1:]
+		var args []field
+		for i := range len(cluster) {
+			args = append(args, literalField("-"+cluster[i:i+1]))
+			if takesWord(programs["tar"].options.short[cluster[i]]) && len(rest) > 0 {
+				args, rest = append(args, rest[0]), rest[1:]
+			}
 		}
+		c = &command{c.name, append(args, rest...), c.st, c.rule}
 	}
-	j.judgeTarOptions(n, c, parseOptions(tarOptions, append(args, rest...)))
+	j.judgeTarOptions(n, c, j.parse(n, c))
 	return sameFlow(c.st)
 }
 
 func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
-	j.judgeOptions(n, c, got)
 	into := got.hasOption("-x", "--extract", "--get") && !got.hasOption("-O", "--to-stdout")
-	makes := got.hasOption("-c", "--create", "-r", "-u", "-A", "--append", "--update")
+	makes := got.hasOption("-c", "--create")
 	at := c.st
 	places := []state{at} // each -C is relative to the previous one
 	for _, o := range got.options {
@@ -231,8 +185,6 @@ func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
 				at.dirs = nil
 			}
 			places = append(places, at)
-		case "--transform", "--xform":
-			n.deny("the option " + o.name + " may run a program")
 		}
 	}
 	switch {
@@ -241,7 +193,10 @@ func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
 		j.judgeUnpacked(n, got, places)
 	case makes:
 		for _, st := range places {
-			j.judgeOperands(n, readsAll, got.operands, st)
+			for _, f := range got.operands {
+				j.judgeOperand(n, reads, f, st)
+			}
+			j.judgeBelow(n, &command{c.name, c.args, st, c.rule}, got.operands)
 		}
 	case !got.hasOption("-t", "--list", "-x", "--extract", "--get"):
 		j.softDeny(n, c, "the action of tar is unknown")

@@ -1,0 +1,119 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// awkNames are the names of an awk program that are known to be harmless: those that begin
+// with a small letter are of the language; others are variables that awk reads.
+var (
+	awkNames = strings.Fields(`BEGIN END NR NF FNR FS OFS RS ORS FILENAME IGNORECASE print printf if else next exit in while for do break continue delete
+		length substr index split sub gsub match tolower toupper sprintf int sqrt exp log sin cos atan2 rand srand gensub strftime systime`)
+	awkReserved = strings.Fields(`getline system close fflush function func nextfile switch case default include load namespace eval return
+		extension`)
+)
+
+// awkProblem returns why a program is not known to be harmless, or "". It reads the tokens
+// of patterns, print and expressions. A print may not be redirected.
+func awkProblem(f field) string {
+	if !f.known {
+		return "unknown program of awk"
+	}
+	rest, depth, parens := f.text, 0, 0
+	value := false    // the token before ends an operand, so / divides
+	printing := -1    // the parentheses around the current print, or -1
+	doubtful := false // after the token before, / may divide or begin a pattern
+	control := false  // the program has an if, a for or a while
+	for rest != "" {
+		c := rest[0]
+		size := 1
+		was, doubt := value, doubtful
+		value, doubtful = false, false
+		switch {
+		case c == ' ' || c == '\t':
+			value, doubtful = was, doubt
+		case c == '{' || c == '}' || c == ';' || c == '\n':
+			printing = -1
+			if c == '{' {
+				depth++
+			} else if c == '}' {
+				depth--
+			}
+		case c == '"':
+			size = awkQuoted(rest, '"')
+			value = true
+		case c == '/' && doubt:
+			return unlistedAwk("a / behind a condition")
+		case c == '/' && !was:
+			size = awkQuoted(rest, '/')
+			value = true
+		case c >= '0' && c <= '9' || c == '.':
+			size = len(rest) - len(strings.TrimLeft(rest, "0123456789."))
+			value = true
+		case isLetter(c) || c == '_':
+			size = len(rest) - len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"))
+			name := rest[:size]
+			known := slices.Contains(awkNames, name)
+			call := strings.HasPrefix(rest[size:], "(")
+			if !known && (call || strings.ToLower(name) != name || slices.Contains(awkReserved, name)) {
+				return unlistedAwk(name)
+			}
+			if strings.HasPrefix(name, "print") && known && printing < 0 {
+				printing = parens
+			}
+			control = control || slices.Contains([]string{"if", "for", "while"}, name)
+			doubtful = name == "length"
+			value = !slices.Contains([]string{"print", "printf", "in", "else", "do", "exit"}, name)
+		case c == '(' || c == '[':
+			parens++
+		case c == ')' || c == ']':
+			parens--
+			value, doubtful = true, control
+		case strings.HasPrefix(rest, "||") || strings.HasPrefix(rest, "&&") || strings.HasPrefix(rest, ">=") && (printing < 0 || parens > printing):
+			size = 2
+		case c == '>' && printing >= 0 && parens <= printing, c == '|':
+			return unlistedAwk("a print to " + string(c))
+		case strings.HasPrefix(rest, ">>"):
+			return unlistedAwk(">>")
+		case c == '+' || c == '-':
+			value = was // x++ / 2
+		case strings.IndexByte("$,!~<>=*/%?:^", c) >= 0:
+		default:
+			return unlistedAwk(string(c))
+		}
+		if size <= 0 || depth < 0 || parens < 0 {
+			return "the program of awk cannot be read"
+		}
+		rest = rest[size:]
+	}
+	if depth != 0 || parens != 0 {
+		return "the program of awk cannot be read"
+	}
+	return ""
+}
+
+func unlistedAwk(what string) string {
+	return "in awk " + unlisted(what, "patterns and print, with > and | of the shell behind the program")
+}
+
+// awkQuoted returns the length of a string or a pattern with its delimiters, or 0 if it
+// does not end in its line. A delimiter in brackets ends a pattern in some awks only.
+func awkQuoted(s string, delim byte) int {
+	bracket := false
+	for i := 1; i < len(s) && s[i] != '\n'; i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case s[i] == '[' && delim == '/':
+			bracket = true
+		case s[i] == ']':
+			bracket = false
+		case s[i] == delim && bracket:
+			return 0
+		case s[i] == delim:
+			return i + 1
+		}
+	}
+	return 0
+}
