@@ -2,6 +2,7 @@ package acp
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -42,3 +43,8 @@ var gaps = []adapters.Gap{
 
 // Unenforceable lists what a Judge cannot prevent. The versions do not differ in it.
 func (Adapter) Unenforceable(string) []adapters.Gap { return slices.Clone(gaps) }
+
+// ControlFiles implements reference.Adapter: the files of well-known agents.
+func (Adapter) ControlFiles() []string {
+	return strings.Fields(".gemini GEMINI.md .qwen QWEN.md .goose .goosehints .cursor .kiro .augment AGENTS.md")
+}

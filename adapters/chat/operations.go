@@ -82,3 +82,6 @@ var gaps = []adapters.Gap{{
 
 // Unenforceable lists what a Judge cannot prevent.
 func (Adapter) Unenforceable(string) []adapters.Gap { return slices.Clone(gaps) }
+
+// ControlFiles implements reference.Adapter. The adapter reads no file of a workspace.
+func (Adapter) ControlFiles() []string { return nil }

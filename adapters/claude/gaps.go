@@ -1,6 +1,10 @@
 package claude
 
-import "github.com/turnspec/turnspec/adapters"
+import (
+	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
+)
 
 // Unenforceable lists what a Judge cannot prevent on a version of the runtime.
 // The list is the same for all known versions: a hook sees every tool call, in
@@ -19,4 +23,9 @@ func Unenforceable(string) []adapters.Gap {
 			Remedy: "check .claude/settings.json first; a policy that denies writing .claude prevents the model from adding any",
 		},
 	}
+}
+
+// ControlFiles implements reference.Adapter.
+func (Adapter) ControlFiles() []string {
+	return strings.Fields(".claude .mcp.json .claude-plugin CLAUDE.md CLAUDE.local.md")
 }

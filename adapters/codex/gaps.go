@@ -2,6 +2,7 @@ package codex
 
 import (
 	"github.com/turnspec/turnspec/adapters"
+	"strings"
 )
 
 // gap is something that a range of versions does without asking.
@@ -71,4 +72,9 @@ func Unenforceable(version string) []adapters.Gap {
 		}
 	}
 	return out
+}
+
+// ControlFiles implements reference.Adapter.
+func (Adapter) ControlFiles() []string {
+	return strings.Fields(".codex .agents AGENTS.md AGENTS.override.md")
 }

@@ -38,3 +38,8 @@ func (Adapter) Unenforceable(string) []adapters.Gap {
 		Remedy: "a sandbox (the modes read-only and dont-ask), or codex app-server",
 	}}
 }
+
+// ControlFiles implements reference.Adapter.
+func (Adapter) ControlFiles() []string {
+	return strings.Fields(".codex .agents AGENTS.md AGENTS.override.md")
+}

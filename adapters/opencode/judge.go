@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
@@ -59,3 +60,8 @@ var gaps = []adapters.Gap{
 
 // Unenforceable lists what a Judge cannot prevent. The versions do not differ in it.
 func (Adapter) Unenforceable(string) []adapters.Gap { return slices.Clone(gaps) }
+
+// ControlFiles implements reference.Adapter.
+func (Adapter) ControlFiles() []string {
+	return strings.Fields(".opencode opencode.json opencode.jsonc .claude .agents AGENTS.md CLAUDE.md")
+}

@@ -32,3 +32,8 @@ func (Adapter) Unenforceable(string) []adapters.Gap {
 		Remedy: "opencode serve, or rules that deny in the settings",
 	}}
 }
+
+// ControlFiles implements reference.Adapter.
+func (Adapter) ControlFiles() []string {
+	return strings.Fields(".opencode opencode.json opencode.jsonc .claude .agents AGENTS.md CLAUDE.md")
+}

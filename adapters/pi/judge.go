@@ -2,6 +2,7 @@ package pi
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -60,3 +61,8 @@ var gaps = []adapters.Gap{
 
 // Unenforceable lists what a Judge cannot prevent. The versions do not differ in it.
 func (Adapter) Unenforceable(string) []adapters.Gap { return slices.Clone(gaps) }
+
+// ControlFiles implements reference.Adapter.
+func (Adapter) ControlFiles() []string {
+	return strings.Fields(".pi .agents AGENTS.md CLAUDE.md")
+}

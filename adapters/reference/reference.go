@@ -26,6 +26,10 @@ type Adapter interface {
 	// Unenforceable lists what a Judge cannot prevent on a version of the runtime; "" is
 	// the newest.
 	Unenforceable(version string) []adapters.Gap
+	// ControlFiles lists the names of the files and folders in a workspace that steer the
+	// runtime: settings, plugins, hooks, MCP servers, agents, skills, instructions. A tool
+	// policy lets no agent write them.
+	ControlFiles() []string
 	// Recognizes reports whether a line of output is one of this runtime and of no
 	// other.
 	Recognizes(line []byte) bool

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	_ "embed"
 	"errors"
 	"io/fs"
 	"os"
@@ -81,32 +82,35 @@ func isInside(path, root string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
 }
 
-// controlFiles are the names of files and folders with settings, hooks and permissions
-// of the agent itself, each with the program that reads it. Case is ignored, because some
-// file systems ignore it.
-var controlFiles = []struct{ name, program string }{
-	{".git", "git"},
-	{".claude", "Claude Code"},
-	{".mcp.json", "Claude Code"},
-	{".codex", "Codex"},
-	{".opencode", "OpenCode"},
-	{"opencode.json", "OpenCode"},
-	{"opencode.jsonc", "OpenCode"},
-	{".pi", "Pi"},
-}
+// controlTable has a line for each runtime with its control files. A test writes it from what
+// the adapters state.
+//
+//go:embed control.txt
+var controlTable string
 
 // controlFile returns the first part of a path that is a control file, and the program
-// that reads it. It returns "" if there is none.
+// that reads it. It returns "" if there is none. Case is ignored, because some file systems
+// ignore it.
 func controlFile(path string) (name, program string) {
 	for c := range strings.SplitSeq(path, "/") {
-		for _, f := range controlFiles {
-			if strings.EqualFold(c, f.name) {
-				return c, f.program
+		if strings.EqualFold(c, ".git") {
+			return c, "git"
+		}
+		for line := range strings.SplitSeq(controlTable, "\n") {
+			runtime, names, _ := strings.Cut(line, ": ")
+			for n := range strings.FieldsSeq(names) {
+				if strings.EqualFold(c, n) {
+					return c, runtime
+				}
 			}
 		}
 	}
 	return "", ""
 }
+
+// isInstruction reports whether a control file only instructs a runtime: people ask agents
+// to write it, so it is unknown and not denied.
+func isInstruction(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".md") }
 
 // isWritable reports whether an agent may write to a resolved path.
 func (j *judgement) isWritable(place string) bool {
@@ -191,7 +195,10 @@ func (j *judgement) judgeResolved(p *Node, a access, tool, place string) {
 	switch {
 	case a == writes && !j.inRoots(place):
 		p.deny("a write outside of the workspace: " + place)
-	case a == writes && name != "":
+	case a == writes && isInstruction(name) && j.modeOrDefault() != Planner:
+		j.applyPathRules(p, tool, place)
+		j.setUnknown(p, "a write to "+name+", which instructs "+program+": "+place)
+	case a == writes && name != "" && !isInstruction(name):
 		p.deny("a write to " + name + " of " + program + ", which decides what runs: " + place)
 	case a == writes && j.modeOrDefault() == Planner:
 		p.deny("a planner does not write")

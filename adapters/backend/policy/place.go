@@ -54,7 +54,7 @@ func (j *judgement) judgePlaceName(n *Node, st state, name string) {
 		case j.crossesNewLink(d, true):
 			j.setUnknown(n, newLinkReason)
 		default:
-			if file, program := controlFile(j.relToRoot(place)); file != "" {
+			if file, program := controlFile(j.relToRoot(place)); file != "" && !isInstruction(file) {
 				n.deny("a place in " + file + " of " + program + ", which decides what runs: " + place)
 			}
 		}
