@@ -155,7 +155,7 @@ func (g *gitCommand) onlyLists() bool {
 	case "worktree", "notes", "reflog":
 		return first == "list" || first == "show"
 	case "config":
-		return slices.Contains([]string{"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"}, first)
+		return len(g.args) == 1 && g.args[0].known && !strings.HasPrefix(first, "-") || slices.Contains([]string{"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"}, first)
 	}
 	return false
 }

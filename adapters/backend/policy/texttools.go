@@ -76,13 +76,18 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 			}
 			inner := *c
 			inner.st.input, inner.st.piped = nil, true
+			prefix := "" // of what {} becomes
+			if len(starts) == 1 && starts[0].known {
+				prefix = starts[0].text
+			}
 			if strings.HasSuffix(f.text, "dir") {
+				prefix = "./"
 				inner.st = inner.st.inUnknownDir()
 			}
 			if end == 1 {
 				n.deny("an action without a program")
 			} else {
-				j.judgeInner(n, &inner, parsed{}, replaceMark(args[1:end], "{}"))
+				j.judgeInner(n, &inner, parsed{}, replaceMark(args[1:end], "{}", prefix))
 			}
 			args = args[min(end, len(args)-1):]
 		default:

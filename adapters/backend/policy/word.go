@@ -161,6 +161,12 @@ func (j *judgement) addPart(b *building, part syntax.WordPart, inQuotes, first, 
 		b.f.pipe = first && only
 		b.addQuoted("/dev/fd/")
 		b.loseText(false)
+	case *syntax.CmdSubst:
+		if j.source(p) == "$(nproc)" {
+			b.addQuoted("8")
+			return
+		}
+		b.loseText(!inQuotes)
 	default:
 		b.loseText(!inQuotes)
 	}

@@ -125,7 +125,7 @@ func judgeInterpreter(j *judgement, n *Node, c *command) flow {
 				return sameFlow(c.st)
 			}
 			return j.judgeProgram(n, p, &command{o.value.text, moduleWords(c.args), c.st, c.rule})
-		case o.name == "--version", o.name == "-V", o.name == "--help", o.name == "-h":
+		case o.name == "--version", o.name == "-V", o.name == "--help", o.name == "-h", o.name == "-v" && c.name == "node":
 			n.allow("it prints")
 			return sameFlow(c.st)
 		}

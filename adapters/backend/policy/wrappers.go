@@ -118,7 +118,7 @@ func judgeXargs(j *judgement, n *Node, c *command) flow {
 	inner := *c
 	inner.st.input, inner.st.piped = nil, true
 	if mark != "" {
-		argv = replaceMark(argv, mark)
+		argv = replaceMark(argv, mark, "")
 	} else {
 		argv = append(slices.Clip(argv), unknownField("…"))
 	}
@@ -126,11 +126,11 @@ func judgeXargs(j *judgement, n *Node, c *command) flow {
 	return sameFlow(c.st)
 }
 
-// replaceMark returns the words with the part from the mark on unknown.
-func replaceMark(words []field, mark string) (out []field) {
+// replaceMark returns the words with the mark replaced by an unknown text with this prefix.
+func replaceMark(words []field, mark, prefix string) (out []field) {
 	for _, f := range words {
 		if head, _, ok := strings.Cut(f.text, mark); ok && f.known {
-			f = field{src: f.src, prefix: head}
+			f = field{src: f.src, prefix: head + prefix}
 		}
 		out = append(out, f)
 	}
