@@ -28,6 +28,7 @@ func init() { //nolint:gochecknoinits // judges refer to the table that holds th
 			judges[name] = judge
 		}
 	}
+	judges["coverage run"] = judgeCoverage
 	for _, name := range []string{"test", "build", "install", "run"} {
 		judges["go "+name] = judgeGo
 	}

@@ -98,8 +98,9 @@ func (j *judgement) judgeProgram(n *Node, p *program, c *command) flow {
 	got := j.parse(n, c)
 	if p.builds {
 		j.judgeBuild(n, c)
+		j.noteInstalled(c, got.operands)
 	}
-	j.judgeOperands(n, c, got.operands)
+	j.judgeOperands(n, c, got)
 	n.allow(p.reason())
 	return sameFlow(c.st)
 }
@@ -198,15 +199,19 @@ func (j *judgement) judgeBuild(n *Node, c *command) {
 }
 
 // judgeOperands judges the words of a command that are not options.
-func (j *judgement) judgeOperands(n *Node, c *command, words []field) {
+func (j *judgement) judgeOperands(n *Node, c *command, got parsed) {
 	kind := programs[c.name].args
-	if kind == readsAfterFirst && patternInOption(c.args) {
+	if kind == readsAfterFirst && got.mayHold("-e", "-f", "--regexp", "--file", "--from-file") {
 		kind = readsAll
 	}
+	words := got.operands
 	for i, f := range words {
 		a := reads
 		switch kind {
 		case nothing, textOnly:
+			continue
+		case noOperands:
+			j.softDeny(n, c, unlisted("a word after "+c.name, "none"))
 			continue
 		case places:
 			j.judgePlace(n, c, f)
@@ -227,19 +232,12 @@ func (j *judgement) judgeOperands(n *Node, c *command, words []field) {
 		}
 		j.judgeOperand(n, a, f, c.st)
 	}
-	if kind == readsAll || kind == readsAfterFirst {
-		j.judgeBelow(n, c, words)
+	if kind == readsAfterFirst {
+		words = words[min(1, len(words)):]
 	}
-}
-
-// patternInOption reports whether an option may hold the pattern or filter that is
-// otherwise the first operand.
-func patternInOption(words []field) bool {
-	return slices.ContainsFunc(words, func(f field) bool {
-		long := strings.HasPrefix(f.text, "--")
-		return f.mayBeOption() && (!f.known || !long && strings.ContainsAny(f.text, "ef") ||
-			long && (strings.HasPrefix(f.text, "--re") || strings.HasPrefix(f.text, "--f")))
-	})
+	if kind == readsAll || kind == readsAfterFirst {
+		j.judgeBelow(n, c, got, words)
+	}
 }
 
 // judgeOperand judges a word that names a file.

@@ -91,12 +91,19 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 		j.softDeny(n, &g.command, "unknown git command "+g.name+" "+g.first()+": programs.txt does not have it, and it may be an alias")
 		return
 	}
+	if p := programs[name]; p.class == opaque {
+		j.softDeny(n, &g.command, p.why)
+		return
+	}
 	read := g.readsOnly()
 	if !read {
 		j.judgeOperand(n, writes, literalField("."), g.st)
 	}
 	c := &command{name, g.args, g.st, g.rule}
 	args := j.parse(n, c).operands
+	if len(args) > 0 && programs["git "+g.name+" "+args[0].text] != nil && args[0].text != g.first() {
+		j.softDeny(n, c, unlisted("an option before "+args[0].src, "it behind that"))
+	}
 	g.judgeFiles(j, n, args)
 	switch g.name {
 	case "push":
@@ -104,7 +111,7 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 	case "config":
 		g.judgeConfig(n, args)
 	case "mv", "rm":
-		j.judgeOperands(n, c, args)
+		j.judgeOperands(n, c, parsed{operands: args})
 	case "init", "worktree":
 		for i, a := range args {
 			if i > 0 && (strings.Contains(a.text, "/") || !a.known) || g.name == "init" {
@@ -155,7 +162,7 @@ func (g *gitCommand) onlyLists() bool {
 	case "worktree", "notes", "reflog":
 		return first == "list" || first == "show"
 	case "config":
-		return len(g.args) == 1 && g.args[0].known && !strings.HasPrefix(first, "-") || slices.Contains([]string{"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"}, first)
+		return len(g.args) == 1 && g.args[0].known && strings.Contains(first, ".") && !strings.HasPrefix(first, "-") || slices.Contains([]string{"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"}, first)
 	}
 	return false
 }

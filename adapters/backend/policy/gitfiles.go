@@ -17,11 +17,10 @@ var grepUntracked = []string{"--untracked", "--no-exclude-standard"}
 // judgeFiles applies the Read rules to the files that a git command names: operands,
 // pathspecs, REV:path and the file of -L.
 func (g *gitCommand) judgeFiles(j *judgement, n *Node, args []field) {
-	isRead := func(r Rule) bool { return r.tool == "Read" && r.glob != "" }
-	if !slices.ContainsFunc(j.Rules.Deny, isRead) && !slices.ContainsFunc(j.Rules.Ask, isRead) || slices.Contains(gitNamesOnly, g.name) {
+	if !j.hasReadRules() || slices.Contains(gitNamesOnly, g.name) {
 		return
 	}
-	if g.name == "grep" && len(args) > 0 && !patternInOption(g.args) {
+	if got := programs["git grep"].options.parse(g.args); g.name == "grep" && len(args) > 0 && !got.mayHold("-e", "-f") {
 		args = args[1:]
 	}
 	for i, f := range g.args {

@@ -64,6 +64,9 @@ func (j *judgement) judgeRepositories(n *Node, c *command, readOnly bool, remote
 			r.noteReason(d, err.Error())
 			continue
 		}
+		if j.crossesNewLink(d, true) || j.mayFindNewRepository(place) {
+			j.softDeny(n, c, "an earlier part of the command may make a repository there; run git as a separate command")
+		}
 		r.readUpwards(place)
 		for _, remote := range remotes {
 			r.readRemote(place, remote)

@@ -26,6 +26,7 @@ func (j *judgement) noteLinks(dirs []string, name string, sure bool) {
 	for _, p := range joinDirs(dirs, name) {
 		if place, err := resolvePath(p); err == nil {
 			j.newLinks = append(j.newLinks, newLink{place: place, sure: sure})
+			j.newTrees = append(j.newTrees, newLink{place: place})
 		}
 	}
 	if len(dirs) == 0 {
@@ -44,7 +45,36 @@ func (j *judgement) noteCheckout(dirs []string) {
 	}
 	for _, r := range j.roots {
 		j.newLinks = append(j.newLinks, newLink{place: r, from: from})
+		j.newTrees = append(j.newTrees, newLink{place: r, from: from})
 	}
+}
+
+// repositoryFiles are the names that make a folder a repository, if they are in it.
+var repositoryFiles = []string{"head", "commondir", "objects", "refs"}
+
+// noteTree remembers that a write at a place may make a repository there. whole is set if
+// it may make a folder with files.
+func (j *judgement) noteTree(place string, whole bool) {
+	if slices.Contains(repositoryFiles, strings.ToLower(filepath.Base(place))) {
+		j.newTrees = append(j.newTrees, newLink{place: filepath.Dir(place)})
+	}
+	if whole {
+		j.newTrees = append(j.newTrees, newLink{place: place})
+	}
+}
+
+// mayFindNewRepository reports whether git in a folder may find a repository that the
+// command makes. It looks up to the first folder with a repository of its own.
+func (j *judgement) mayFindNewRepository(dir string) bool {
+	for at := dir; at != "/" && !isWholeGitDir(filepath.Join(at, ".git")); at = filepath.Dir(at) {
+		for _, t := range j.newTrees {
+			passed := slices.ContainsFunc(t.from, func(d string) bool { return isInside(d, at) })
+			if isInside(at, t.place) && !passed {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // crossesNewLink reports whether a path may cross a symlink that the command makes. The
@@ -109,6 +139,11 @@ func (j *judgement) noteCopies(c *command, got parsed) {
 	intoDir := slices.ContainsFunc(joinDirs(c.st.dirs, to.text), isDir) && !got.hasOption("-T", "--no-target-directory")
 	for _, f := range from {
 		some, sure := j.mayHoldLink(c.st.dirs, f)
+		for _, d := range joinDirs(c.st.dirs, to.text) {
+			if place, err := resolvePath(d); err == nil {
+				j.noteTree(place, true)
+			}
+		}
 		if !some && !links {
 			continue
 		}
@@ -158,6 +193,19 @@ func holdsLink(place string) bool {
 		}
 		return nil
 	}) != nil
+}
+
+// noteInstalled remembers the symlinks that tools make by themselves: those of a virtual
+// environment to its interpreter, and those of packages to their programs.
+func (j *judgement) noteInstalled(c *command, operands []field) {
+	switch tool, _, _ := strings.Cut(c.name, " "); tool {
+	case "venv":
+		for _, f := range operands {
+			j.noteLinks(c.st.dirs, f.text, false)
+		}
+	case "npm", "pnpm", "yarn":
+		j.noteLinks(c.st.dirs, "node_modules", false)
+	}
 }
 
 // noteMadeLinks remembers that a git command may make a symlink in the files of its

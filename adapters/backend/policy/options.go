@@ -28,6 +28,11 @@ func (p *parsed) hasOption(names ...string) bool {
 	return slices.ContainsFunc(p.options, func(o option) bool { return slices.Contains(names, o.name) })
 }
 
+// mayHold reports whether one of these options, or an unknown word, is among the options.
+func (p *parsed) mayHold(names ...string) bool {
+	return p.hasOption(names...) || slices.ContainsFunc(p.options, func(o option) bool { return o.kind == 'x' })
+}
+
 // valueOf returns the value of the last of these options.
 func (p *parsed) valueOf(names ...string) (v field, ok bool) {
 	for _, o := range p.options {

@@ -207,6 +207,7 @@ func (j *judgement) judgeResolved(p *Node, a access, tool, place string) {
 	default:
 		j.applyPathRules(p, tool, place)
 		if a == writes {
+			j.noteTree(place, false)
 			p.allow("in the workspace")
 		} else {
 			p.allow("reading is allowed")
@@ -253,25 +254,21 @@ func isNumber(s string) bool {
 // mostBelow is the limit of files that are looked at below a folder.
 const mostBelow = 20000
 
+// hasReadRules reports whether rules deny or ask about files that are read.
+func (j *judgement) hasReadRules() bool {
+	isRead := func(r Rule) bool { return r.tool == "Read" && r.glob != "" }
+	return slices.ContainsFunc(j.Rules.Deny, isRead) || slices.ContainsFunc(j.Rules.Ask, isRead)
+}
+
 // judgeBelow applies the Read rules to the files below folders that a command reads: those
 // of grep -r, rg, diff -r, tar and cp -r.
-func (j *judgement) judgeBelow(n *Node, c *command, operands []field) {
-	isRead := func(r Rule) bool { return r.tool == "Read" && r.glob != "" }
+func (j *judgement) judgeBelow(n *Node, c *command, got parsed, operands []field) {
 	rg := c.name == "rg"
-	hidden := !rg
-	recursive := rg || c.name == "tar" || c.name == "cp"
-	for _, f := range c.args {
-		long := strings.HasPrefix(f.text, "--")
-		if strings.HasPrefix(f.text, "-") {
-			recursive = recursive || !long && strings.ContainsAny(f.text, "rR") || strings.Contains(f.text, "recursive")
-			hidden = hidden || !long && strings.ContainsAny(f.text, ".u") || f.text == "--hidden" || f.text == "--unrestricted"
-		}
-	}
-	if !recursive || !slices.ContainsFunc(j.Rules.Deny, isRead) && !slices.ContainsFunc(j.Rules.Ask, isRead) {
+	hidden := !rg || got.mayHold("-.", "-u", "--hidden", "--unrestricted", "-g", "--glob", "--iglob")
+	directories, _ := got.valueOf("-d", "--directories")
+	recursive := rg || c.name == "tar" || directories.text == "recurse" || got.hasOption("-r", "-R", "-a", "--recursive", "--dereference-recursive", "--archive")
+	if !recursive || !j.hasReadRules() {
 		return
-	}
-	if pattern := programs[c.name].args == readsAfterFirst && !patternInOption(c.args); pattern && len(operands) > 0 {
-		operands = operands[1:]
 	}
 	if len(operands) == 0 {
 		operands = []field{literalField(".")}

@@ -19,12 +19,12 @@ func (j *judgement) judgePlace(n *Node, c *command, f field) {
 }
 
 // placeNames returns the parts of a word that may be a path: the word, the value of an
-// option, and what follows each =.
+// option, and what follows each = and :.
 func placeNames(word string) (out []string) {
 	out = append(out, word)
-	for rest, ok := word, true; ok; {
-		if _, rest, ok = strings.Cut(rest, "="); ok {
-			out = append(out, rest)
+	for i := range len(word) {
+		if word[i] == '=' || word[i] == ':' {
+			out = append(out, word[i+1:])
 		}
 	}
 	for i, name := range out {
@@ -54,6 +54,7 @@ func (j *judgement) judgePlaceName(n *Node, st state, name string) {
 		case j.crossesNewLink(d, true):
 			j.setUnknown(n, newLinkReason)
 		default:
+			j.applyPathRules(n, "Read", place)
 			if file, program := controlFile(j.relToRoot(place)); file != "" && !isInstruction(file) {
 				n.deny("a place in " + file + " of " + program + ", which decides what runs: " + place)
 			}

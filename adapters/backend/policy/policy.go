@@ -118,6 +118,7 @@ type judgement struct {
 	lang       syntax.LangVariant // of the current script
 	startDirs  []string           // resolved; the folders in which the call may start
 	newLinks   []newLink          // the places of symlinks that the command may make, so far
+	newTrees   []newLink          // the places at or below which the command may make a repository
 	delayed    []delayed          // parts that may still run when a later one makes a symlink
 }
 

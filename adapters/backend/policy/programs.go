@@ -27,6 +27,7 @@ const (
 	readsAfterFirst // the first is a pattern
 	places          // of code of the workspace
 	textOnly        // no word is an option or a file
+	noOperands
 )
 
 // program is a line of programs.txt.
@@ -61,7 +62,7 @@ var programs = map[string]*program{}
 
 // operandKinds are the words of programs.txt for the operands.
 var operandKinds = map[string]operandKind{"reads": readsAll, "writes": writesAll, "last": writesLast, "second": writesSecond,
-	"pattern": readsAfterFirst, "place": places, "nothing": nothing, "text": textOnly}
+	"pattern": readsAfterFirst, "place": places, "nothing": nothing, "none": noOperands, "text": textOnly}
 
 // loadPrograms reads programs.txt, and returns the lines that it cannot read.
 func loadPrograms(text string) (bad []string) {

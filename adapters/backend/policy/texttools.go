@@ -128,6 +128,7 @@ func judgeSed(j *judgement, n *Node, c *command) flow {
 	for _, f := range files {
 		j.judgeOperand(n, a, f, c.st)
 	}
+	j.judgeRenamed(n, c, files)
 	n.allow("it edits text")
 	return sameFlow(c.st)
 }

@@ -37,7 +37,12 @@ func judgeGo(j *judgement, n *Node, c *command) flow {
 			j.softDeny(n, c, "the option "+f.src+" may write a file in the folder of a package")
 		}
 	}
-	j.judgeOperands(n, c, operands)
+	if c.name == "go run" || c.name == "go install" {
+		if slices.ContainsFunc(operands, func(f field) bool { return strings.Contains(f.text, "@") }) {
+			j.softDeny(n, c, "it runs or installs code of another module")
+		}
+	}
+	j.judgeOperands(n, c, parsed{operands: operands})
 	n.allow("mode implementation runs the code of the workspace")
 	return sameFlow(c.st)
 }
@@ -105,6 +110,16 @@ func (j *judgement) judgeValueWords(n *Node, value string) {
 func judgePackaged(j *judgement, n *Node, c *command) flow {
 	got := j.parse(n, c)
 	return j.judgeInner(n, c, got, got.operands)
+}
+
+// judgeCoverage judges coverage run, which runs a file or a module as python does.
+func judgeCoverage(j *judgement, n *Node, c *command) flow {
+	got := j.parse(n, c)
+	args := got.operands
+	if got.hasOption("-m", "--module") {
+		args = append([]field{literalField("-m")}, args...)
+	}
+	return judgeInterpreter(j, n, &command{"python3", args, c.st, c.rule})
 }
 
 // judgeInterpreter judges node and python. A file of the workspace is code of the

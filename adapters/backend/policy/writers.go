@@ -11,12 +11,21 @@ import (
 // judgeRemove judges rm. It must not remove the workspace itself.
 func judgeRemove(j *judgement, n *Node, c *command) flow {
 	got := j.parse(n, c)
-	j.judgeOperands(n, c, got.operands)
+	j.judgeOperands(n, c, got)
 	for _, f := range got.operands {
 		j.denyRemovingRoots(n, f, c.st)
 	}
 	n.allow("it writes what it names")
 	return sameFlow(c.st)
+}
+
+// judgeRenamed applies the Read rules to files whose content gets another name.
+func (j *judgement) judgeRenamed(n *Node, c *command, files []field) {
+	if j.hasReadRules() {
+		for _, f := range files {
+			j.judgeOperand(n, reads, f, c.st)
+		}
+	}
 }
 
 // denyRemovingRoots denies removing a root or everything in it, because it holds the files
@@ -39,8 +48,11 @@ func judgeCopy(j *judgement, n *Node, c *command) flow {
 	for i, f := range got.operands {
 		j.judgeOperand(n, access(all || !into && i == len(got.operands)-1), f, c.st)
 	}
+	if c.name == "mv" || got.hasOption("-l", "--link") {
+		j.judgeRenamed(n, c, got.operands[:max(0, len(got.operands)-1)])
+	}
 	if got.hasOption("-r", "-R", "-a", "--recursive", "--archive") {
-		j.judgeBelow(n, c, got.operands)
+		j.judgeBelow(n, c, got, got.operands)
 	}
 	j.judgeInto(n, c, got)
 	symbolic := got.hasOption("-s", "--symbolic-link")
@@ -111,7 +123,8 @@ func (j *judgement) judgeLinks(n *Node, c *command, got parsed, symbolic bool) {
 // decompressed file loses its ending, so its name may be a protected one.
 func judgeCompress(j *judgement, n *Node, c *command) flow {
 	got := j.parse(n, c)
-	j.judgeOperands(n, c, got.operands)
+	j.judgeOperands(n, c, got)
+	j.judgeRenamed(n, c, got.operands)
 	if strings.Contains(c.name, "un") || got.hasOption("-d", "--decompress") {
 		for _, f := range got.operands {
 			if !f.known {
@@ -196,7 +209,7 @@ func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
 			for _, f := range got.operands {
 				j.judgeOperand(n, reads, f, st)
 			}
-			j.judgeBelow(n, &command{c.name, c.args, st, c.rule}, got.operands)
+			j.judgeBelow(n, &command{c.name, c.args, st, c.rule}, got, got.operands)
 		}
 	case !got.hasOption("-t", "--list", "-x", "--extract", "--get"):
 		j.softDeny(n, c, "the action of tar is unknown")
