@@ -36,7 +36,9 @@ func policyExplainCmd() *cobra.Command {
 		Use:   "explain [COMMAND]",
 		Short: "Print the decision about a shell command or a tool call, and why",
 		Long: `Explain decides about a call and prints the tree of decisions: each simple command,
-redirection, path and assignment with its effect and reason. It runs nothing.
+redirection, path and assignment with its effect and reason. If a program, an option or a
+construct is not on the list of what is known to be harmless, the reason says which, and
+what to write instead. It runs nothing.
 
 Exit codes: 0 allow, 1 deny, 3 ask, 2 wrong use.`,
 		Example: `  turnspec policy explain 'cat a.txt | sort -o b.txt'

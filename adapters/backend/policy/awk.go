@@ -33,13 +33,9 @@ func awkProblem(f field) string {
 		switch {
 		case c == ' ' || c == '\t':
 			value, doubtful = was, doubt
-		case c == '{' || c == '}' || c == ';' || c == '\n':
+		case strings.IndexByte("{};\n", c) >= 0:
 			printing = -1
-			if c == '{' {
-				depth++
-			} else if c == '}' {
-				depth--
-			}
+			depth += map[byte]int{'{': 1, '}': -1}[c]
 		case c == '"':
 			size = awkQuoted(rest, '"')
 			value = true

@@ -60,7 +60,7 @@ func (j *judgement) judgeArgv(n *Node, argv []field, st state) flow {
 	}
 	p, ok := programs[c.name]
 	if !ok || strings.Contains(c.name, " ") {
-		j.softDeny(n, c, "unknown program "+c.name+": programs.txt does not have it; a rule such as Bash("+c.name+":*) can allow it")
+		j.softDeny(n, c, "unknown program "+c.name+": it is not on the list; a rule such as Bash("+c.name+":*) can allow it")
 		return sameFlow(st)
 	}
 	return j.judgeProgram(n, p, c)
@@ -115,7 +115,7 @@ func (j *judgement) judgeSubcommand(n *Node, c *command) flow {
 	first := got.operands[0]
 	p := programs[c.name+" "+first.text]
 	if !first.known || p == nil {
-		j.softDeny(n, c, "unknown "+c.name+" command "+first.src+": programs.txt does not have it")
+		j.softDeny(n, c, "unknown "+c.name+" command "+first.src+": it is not on the list")
 		return sameFlow(c.st)
 	}
 	return j.judgeProgram(n, p, &command{c.name + " " + first.text, got.operands[1:], c.st, c.rule})
@@ -176,7 +176,7 @@ func unknownOption(o option, program string) string {
 	if o.value.src == o.name {
 		return "unknown option of " + program + ": " + o.name + " may become one; quotes and -- before it, or ./ in it, keep it a file"
 	}
-	return "unknown option " + o.name + " of " + program + ": programs.txt does not have it"
+	return "unknown option " + o.name + " of " + program + ": it is not on the list; write the command without it"
 }
 
 // judgeBuild judges a command that runs code of the workspace.

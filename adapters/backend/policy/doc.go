@@ -29,14 +29,15 @@
 //	guarded programs (sudo, kill, dd …)     deny                     deny
 //	programs that run other programs,       unknown                  unknown
 //	  code or machines that cannot be read
-//	unknown programs, ./scripts             unknown                  unknown
+//	all else: programs, options, constructs unknown                  unknown
 //	what cannot be read: $x as a program,   deny                     deny
 //	  eval "$x", … | sh, a syntax error
 //	settings that change what runs:         deny                     deny
 //	  PATH=, LD_PRELOAD=, git -c alias…
+//	instructions: AGENTS.md, CLAUDE.md      deny                     unknown
 //
 // "unknown" is the value of Policy.Unknown: deny, or ask if a user answers. An allow rule
-// replaces it, and nothing else. The bounds (deny) are above all rules. If a command
+// replaces it for a tool or a program with its options, and nothing else. The bounds (deny) are above all rules. If a command
 // cannot be read, the policy does not ask, because the user could not read it either;
 // the model receives the reason and can write the command in a plainer way.
 //
@@ -51,28 +52,30 @@
 //
 // # Commands
 //
-// A command is parsed as bash parses it, and every simple command in it is judged: in
-// lists, pipelines, loops, functions, traps, substitutions of commands and processes,
-// here-documents, arithmetic; in the texts that sh -c, eval, git rebase --exec and
-// similar commands run; and after env, xargs, find -exec, timeout and other wrappers. A
-// text for sh is parsed as POSIX too, because sh may be either. Words are expanded as the
-// shell would: quotes, escapes, braces, ~, $HOME and $PWD. Any other variable is
-// unknown, and so is the word that contains it: it is denied as a program, as a path to
-// write, and as a word of a program with harmful options.
+// A command is allowed only if all of it is on a list of what is known to be harmless.
+// The programs with their subcommands and options are in programs.txt, with what each reads
+// and writes. The constructs are those of this package: lists, pipelines, if, for, while,
+// case, [ ] and [[ ]], subshells, substitutions of commands and processes, redirections,
+// here-documents, assignments of variables that nothing else reads. Not on the list is what
+// is needed rarely and hard to judge: arithmetic with names, integer and special variables,
+// declare, printf -v, functions, traps, coprocesses, aliases, computed subscripts, awk beyond
+// patterns and print, sed beyond s, d and p. The reason names the construct and what to
+// write instead.
+//
+// A command is parsed as bash parses it, and every simple command in it is judged, also in
+// the texts that sh -c, eval, git rebase --exec and similar commands run, and after env,
+// xargs, find -exec, timeout and other wrappers. A text for sh is parsed as POSIX too,
+// because sh may be either. What is denied in a construct that is unknown stays denied.
+// Words are expanded as the shell would: quotes, escapes, braces, ~, $HOME and $PWD. Any
+// other variable is unknown, and so is the word that contains it: it is denied as a program
+// and as a path to write. As a word that may become an option it is unknown, except for
+// programs without an option that does more than read.
 //
 // cd is followed. A command that may run in one of several folders is judged in each. If
 // the folder is unknown, relative paths must not be written.
 //
-// Programs are known by tables of their options (programs.go and the files next to it).
-// A program without a table has only options that read and print. Long options may be
-// abbreviated, as getopt accepts them. A function must not have the name of a program;
-// one that is surely declared may be called.
-//
-// Arithmetic accepts names only if the command assigns nothing but numbers to them: a
-// shell evaluates their values, and a[$(cmd)] runs cmd. It accepts RANDOM, SECONDS and
-// other variables that are numbers, and denies those that the shell or its environment
-// sets to texts (REPLY, OPTARG, _, TERM). Because bash evaluates what it assigns to an
-// integer variable, only a number may be assigned to RANDOM, OPTIND and similar variables.
+// A long option must be written in full. An abbreviation is unknown, because programs.txt
+// need not have the option that it stands for.
 //
 // # Git
 //
@@ -80,15 +83,17 @@
 // external diff, included files, hooks. Every repository in and above the folders of a
 // command is read, with its submodules and the local folders that are its remotes. If a
 // setting is not known to run nothing, the command is unknown. So is it if the folder is
-// unknown. Hooks of a folder named .git belong to the user, because neither a clone nor
+// unknown. So is git where an earlier part of the command may make a repository: by cp -r,
+// mv, ln, tar -x, git checkout, or a file HEAD. Hooks of a folder named .git belong to the user, because neither a clone nor
 // an agent writes there; hooks of other repositories in the workspace came with it.
 //
 // # Paths
 //
 // Symlinks and .. are resolved in the part of a path that exists; the rest is taken
-// literally. Writes must be in the roots, and outside of what controls the agent
-// itself: .git, .claude, .mcp.json, .codex, .opencode, opencode.json, opencode.jsonc and
-// .pi, in any folder. With ConfineReads, reads must be in the roots too.
+// literally. Writes must be in the roots, and outside of .git and of what steers a runtime:
+// settings, plugins, hooks, MCP servers, agents, skills, in any folder. control.txt has them;
+// each adapter states those of its runtime. A file that only instructs a runtime (AGENTS.md)
+// is unknown. With ConfineReads, reads must be in the roots too.
 //
 // Tools that run the code of the workspace may do anything there, so each of their words
 // that may be a path must be in the roots too, and must not be a control file. If one is
@@ -96,7 +101,7 @@
 // name is allowed, because the settings of the repository say where it is.
 //
 // If a part of a command may make a symlink (cp -P, mv of a link, ln -s, tar -x, git
-// checkout), a later part that writes through that place is unknown, because the link is
+// checkout, venv, npm), a later part that writes through that place is unknown, because the link is
 // not on the disk yet. Code of the workspace that makes one is not noticed.
 //
 // This holds for the paths that a command names. If the names are unknown, as in
@@ -108,11 +113,12 @@
 // Whoever runs them must not have more rights than the agent.
 //
 // A rule such as Read(**/.env) holds for tools and for the operands and redirections of
-// commands. It holds for files that git names too: git blame .env, git show HEAD:.env,
-// git log -p -- .env, and patterns that may match. No path rule holds for files that a
-// program reads by itself below a folder (rg, tar), nor for tracked files that git prints
-// without their names: git diff, git log -p, git grep, git show of an object. Deny these
-// commands too if such a file is tracked.
+// commands, and for what moves, packs or formats a file. It holds for files that git names
+// too: git blame .env, git show HEAD:.env, git log -p -- .env, and patterns that may match.
+// For grep -r, rg, diff -r, tar and cp -r it holds if such a file is below the folder now.
+// No path rule holds for what the code of the workspace reads, nor for tracked files that
+// git prints without their names: git diff, git log -p, git grep, git show of an object.
+// Deny these commands too if such a file is tracked.
 //
 // # Rules
 //
@@ -123,8 +129,8 @@
 //
 // # Runtimes
 //
-// The tool Bash is judged as bash. If it is zsh, glob qualifiers and =program are denied
-// as bash reads them: an extended pattern, an unknown program. Codex wraps commands in
+// The tool Bash is judged as bash. If it is zsh, glob qualifiers and =program are not
+// allowed as bash reads them: an extended pattern, an unknown program. Codex wraps commands in
 // bash -lc '…' and may join the words of the wrapper without quotes, so words after the
 // text of a shell are denied.
 package policy

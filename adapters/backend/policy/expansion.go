@@ -119,11 +119,19 @@ func (j *judgement) judgeArith(n *Node, x syntax.ArithmExpr, st state) {
 		return
 	case *syntax.Word:
 		if x == nil || j.judgeNumber(n, x.Parts, st) {
-			n.allow("arithmetic with numbers")
 			return
 		}
 	}
 	j.setUnknown(n.addPart(WhatSyntax, j.source(x)), unlisted("arithmetic with names or texts", "the numbers themselves, or compare with [ ]"))
+}
+
+// judgeArithmetic judges (( )) or let.
+func (j *judgement) judgeArithmetic(n *Node, c syntax.Node, st state, xs ...syntax.ArithmExpr) {
+	p := n.addPart(WhatSyntax, j.source(c))
+	for _, x := range xs {
+		j.judgeArith(p, x, st)
+	}
+	p.allow("arithmetic with numbers")
 }
 
 // judgeNumber reports whether a word is surely a number, and judges what it contains.

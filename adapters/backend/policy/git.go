@@ -88,7 +88,7 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 		name += " " + g.first()
 	}
 	if programs[name] == nil {
-		j.softDeny(n, &g.command, "unknown git command "+g.name+" "+g.first()+": programs.txt does not have it, and it may be an alias")
+		j.softDeny(n, &g.command, "unknown git command "+g.name+" "+g.first()+": it is not on the list, and it may be an alias")
 		return
 	}
 	if p := programs[name]; p.class == opaque {

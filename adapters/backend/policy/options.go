@@ -128,7 +128,7 @@ func (s *spec) parse(words []field) (out parsed) {
 			}
 			full = "-" + full
 			switch {
-			case has && kind == 0 && !(s.single && slices.Contains([]string{"true", "false"}, v)):
+			case has && kind == 0 && (!s.single || v != "true" && v != "false"):
 				add(full, 'x', literalField(v)) // the option takes no value
 			case has:
 				add(full, kind, literalField(v))

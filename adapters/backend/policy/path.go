@@ -293,8 +293,11 @@ func (j *judgement) judgeTree(n *Node, dir string, hidden bool) {
 	p.allow("no rule holds for the files below")
 	_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return fs.SkipAll // the command makes it, if anything
 		case err != nil:
-			return nil
+			j.applyPathRules(p, "Read", "")
+			return fs.SkipAll
 		case name != root && !hidden && strings.HasPrefix(d.Name(), "."), d.IsDir() && d.Name() == ".git":
 			if d.IsDir() {
 				return fs.SkipDir

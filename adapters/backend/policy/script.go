@@ -164,11 +164,9 @@ func (j *judgement) judgeStmt(n *Node, s *syntax.Stmt, st state) flow {
 	case *syntax.TestClause:
 		j.judgeTestExpr(n.addPart(WhatSyntax, j.source(c)), c.X, in)
 	case *syntax.ArithmCmd:
-		j.judgeArith(n.addPart(WhatSyntax, j.source(c)), c.X, in)
+		j.judgeArithmetic(n, c, in, c.X)
 	case *syntax.LetClause:
-		for _, x := range c.Exprs {
-			j.judgeArith(n.addPart(WhatSyntax, j.source(c)), x, in)
-		}
+		j.judgeArithmetic(n, c, in, c.Exprs...)
 	case *syntax.DeclClause:
 		j.judgeDeclare(n.addPart(WhatVariable, j.source(c)), c, in)
 	default:

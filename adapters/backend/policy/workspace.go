@@ -136,7 +136,7 @@ func judgeInterpreter(j *judgement, n *Node, c *command) flow {
 		case o.name == "-m":
 			p := programs[o.value.text]
 			if !o.value.known || p == nil || p.judge != nil || !p.builds && !slices.Contains([]string{"pip", "ruff", "coverage"}, o.value.text) {
-				j.softDeny(n, c, "unknown module "+o.value.src+": programs.txt does not have it")
+				j.softDeny(n, c, "unknown module "+o.value.src+": it is not on the list")
 				return sameFlow(c.st)
 			}
 			return j.judgeProgram(n, p, &command{o.value.text, moduleWords(c.args), c.st, c.rule})
