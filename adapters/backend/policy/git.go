@@ -37,6 +37,9 @@ func judgeGit(j *judgement, n *Node, c *command) flow {
 		switch f := own[i]; {
 		case f.text == "-C" && i+1 < len(own):
 			i++
+			if own[i].splits || own[i].glob {
+				n.deny("the git command is unknown")
+			}
 			if own[i].known && own[i].text != "" {
 				st.dirs = joinDirs(st.dirs, own[i].text)
 			} else {
@@ -162,6 +165,9 @@ func (g *gitCommand) onlyLists() bool {
 	case "worktree", "notes", "reflog":
 		return first == "list" || first == "show"
 	case "config":
+		if slices.ContainsFunc(g.args, func(f field) bool { return f.text == "--add" || f.text == "--replace-all" }) {
+			return false
+		}
 		return len(g.args) == 1 && g.args[0].known && strings.Contains(first, ".") && !strings.HasPrefix(first, "-") || slices.Contains([]string{"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"}, first)
 	}
 	return false
@@ -189,7 +195,7 @@ func (g *gitCommand) judgeRunner(j *judgement, n *Node) {
 		}
 		g.st = g.st.inUnknownDir()
 		j.judgeShText(n, rest[0], g.st)
-	case g.name == "submodule" && (first == "status" || first == "summary" || first == ""), g.name == "bisect" && (first == "log" || first == "view"):
+	case g.name == "submodule" && (first == "status" || first == "summary" || first == ""), g.name == "bisect" && first == "log":
 		n.allow("it changes nothing")
 	default:
 		j.softDeny(n, &g.command, "git "+g.name+" runs other programs")

@@ -205,6 +205,9 @@ func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
 		j.judgeOperand(n, writes, literalField("."), at)
 		j.judgeUnpacked(n, got, places)
 	case makes:
+		if !got.hasOption("-f", "--file") {
+			j.softDeny(n, c, unlisted("an archive without -f", "tar -cf FILE"))
+		}
 		for _, st := range places {
 			for _, f := range got.operands {
 				j.judgeOperand(n, reads, f, st)
