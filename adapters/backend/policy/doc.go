@@ -116,9 +116,9 @@
 // commands, and for what moves, packs or formats a file. It holds for files that git names
 // too: git blame .env, git show HEAD:.env, git log -p -- .env, and patterns that may match.
 // For grep -r, rg, diff -r, tar and cp -r it holds if such a file is below the folder now.
-// No path rule holds for what the code of the workspace reads, nor for tracked files that
-// git prints without their names: git diff, git log -p, git grep, git show of an object.
-// Deny these commands too if such a file is tracked.
+// For git diff, git log -p, git show and git grep it holds if such a file is tracked now. No
+// path rule holds for what the code of the workspace reads, nor for files of the history
+// that are tracked no more, or that an object's id names.
 //
 // # Rules
 //

@@ -1,10 +1,13 @@
 package policy
 
 import (
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/turnspec/turnspec/adapters"
 )
 
 // gitNamesOnly are the subcommands whose operands are no files, or whose files they
@@ -49,6 +52,62 @@ func (g *gitCommand) judgeFiles(j *judgement, n *Node, args []field) {
 			}
 		}
 		p.allow("no rule holds for it")
+	}
+	if g.printsFiles() {
+		g.judgeTracked(j, n, args)
+	}
+}
+
+// printsFiles reports whether the command prints the content of files that it does not name.
+func (g *gitCommand) printsFiles() bool {
+	name := "git " + g.name
+	if programs[name+" "+g.first()] != nil {
+		name += " " + g.first()
+	}
+	got := programs[name].options.parse(g.args)
+	patch := got.mayHold("-p", "-u", "-U", "-c", "-L", "--patch", "--unified", "--word-diff", "--color-words", "--cc", "--binary")
+	brief := got.hasOption("-s", "--no-patch", "--stat", "--name-only", "--name-status", "--numstat", "--shortstat", "--summary", "--dirstat", "--quiet")
+	switch g.name {
+	case "grep":
+		return !got.hasOption("-l", "-L", "--files-with-matches", "--files-without-match", "--name-only")
+	case "diff", "show", "whatchanged", "diff-tree", "diff-index", "diff-files", "range-diff":
+		return patch || !brief
+	}
+	return patch
+}
+
+// judgeTracked applies the Read rules to the tracked files that a command prints without
+// naming them: all, or those below its operands.
+func (g *gitCommand) judgeTracked(j *judgement, n *Node, operands []field) {
+	for _, d := range g.st.dirs {
+		top, err := resolvePath(d)
+		for ; err == nil && top != "/" && !exists(filepath.Join(top, ".git")); top = filepath.Dir(top) {
+		}
+		b, err := readSmall(filepath.Join(top, ".git", "index"), mostIndex)
+		tracked, ok := readIndex(b)
+		if err != nil || !ok {
+			continue // no repository, or one that judgeRepositories judges
+		}
+		var below []string
+		for _, f := range operands {
+			for _, p := range joinDirs([]string{d}, f.text) {
+				if place, err := resolvePath(p); err == nil && f.known && exists(place) {
+					below = append(below, place)
+				}
+			}
+		}
+		p := n.addPart(WhatRead, "tracked files of "+top)
+		p.allow("no rule holds for them")
+		for _, name := range slices.Sorted(maps.Keys(tracked)) {
+			place := filepath.Join(top, name)
+			if len(below) > 0 && !slices.ContainsFunc(below, func(b string) bool { return isInside(place, b) }) {
+				continue
+			}
+			if j.applyPathRules(p, "Read", place); p.own != adapters.EffectAllow {
+				p.Reason += ": " + name + " is tracked; name the files or folders without it"
+				break
+			}
+		}
 	}
 }
 

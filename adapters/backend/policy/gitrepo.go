@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -283,12 +284,15 @@ func (r *repositoryReader) readSubmodules(repo *gitRepository) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		links, ok := gitLinks(b)
+		tracked, ok := readIndex(b)
 		if err != nil || !ok {
 			r.noteReason(file, "it cannot be read")
 			continue
 		}
-		for _, l := range links {
+		for _, l := range slices.Sorted(maps.Keys(tracked)) {
+			if !tracked[l] {
+				continue // a file
+			}
 			place, err := resolvePath(repo.base() + "/" + l)
 			if err == nil && exists(filepath.Join(place, ".git")) {
 				r.readDotGit(place)
@@ -332,9 +336,9 @@ func readSmall(name string, most int64) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// gitLinks returns the paths of the submodules in an index (gitformat-index, versions 2
-// to 4). It reports false if the index cannot be read.
-func gitLinks(b []byte) (out []string, ok bool) {
+// readIndex returns the paths in an index (gitformat-index, versions 2 to 4), and whether
+// each is a submodule. It reports false if the index cannot be read.
+func readIndex(b []byte) (out map[string]bool, ok bool) {
 	if len(b) < 12 || string(b[:4]) != "DIRC" {
 		return nil, false
 	}
@@ -343,14 +347,15 @@ func gitLinks(b []byte) (out []string, ok bool) {
 		return nil, false
 	}
 	for _, hash := range []int{20, 32} { // SHA-1, SHA-256: the file does not hold which
-		if out, ok = gitLinksOf(b[12:], version, count, hash); ok {
+		if out, ok = readIndexOf(b[12:], version, count, hash); ok {
 			return out, true
 		}
 	}
 	return nil, false
 }
 
-func gitLinksOf(b []byte, version, count uint32, hash int) (out []string, ok bool) {
+func readIndexOf(b []byte, version, count uint32, hash int) (out map[string]bool, ok bool) {
+	out = map[string]bool{}
 	fixed := 40 + hash + 2
 	name := ""
 	for range count {
@@ -392,8 +397,9 @@ func gitLinksOf(b []byte, version, count uint32, hash int) (out []string, ok boo
 		}
 		switch mode >> 12 {
 		case 0o4, 0o10, 0o12: // a folder of a sparse index, a file, a symlink
+			out[name] = false
 		case 0o16:
-			out = append(out, name)
+			out[name] = true
 		default:
 			return nil, false
 		}

@@ -211,3 +211,28 @@ func TestPlainRepositoriesAreHarmless(t *testing.T) {
 		}
 	}
 }
+
+// TestReadRulesHoldForTrackedFiles: git prints tracked files without their names.
+func TestReadRulesHoldForTrackedFiles(t *testing.T) {
+	g := NewWithT(t)
+	work := t.TempDir()
+	writeFile(t, work, "a.txt", "a\n")
+	writeFile(t, work, "src/b.txt", "b\n")
+	writeFile(t, work, "sub/.env", "KEY=1\n")
+	layRepository(t, work, "")
+	rule, err := ParseRule("Read(**/.env)")
+	g.Expect(err).NotTo(HaveOccurred())
+	p := Policy{Roots: []string{work}, Rules: Rules{Deny: []Rule{rule}}}
+	prints := []string{"git diff", "git diff HEAD", "git log -p", "git log -U3 -2", "git show", "git grep KEY", "git -C sub diff", "git diff -- sub", "git show HEAD -- .", "git log -p --stat", "git stash show -p"}
+	names := []string{"git diff --stat", "git log --oneline", "git grep -l KEY", "git diff -- src", "git diff -- a.txt", "git show --name-only HEAD", "git status", "git grep b src", "git log -p src"}
+	for _, command := range append(prints, names...) {
+		g.Expect(sound(&p, command, work)).To(Equal(adapters.EffectAllow), "%s, with the file not tracked", command)
+	}
+	hostGit(t, work, "add", "-f", "sub/.env", "src")
+	for _, command := range prints {
+		g.Expect(sound(&p, command, work)).To(Equal(adapters.EffectDeny), "%s", command)
+	}
+	for _, command := range names {
+		g.Expect(sound(&p, command, work)).To(Equal(adapters.EffectAllow), "%s", command)
+	}
+}
