@@ -32,7 +32,8 @@ func init() { //nolint:gochecknoinits // judges refer to the table that holds th
 	for _, name := range []string{"test", "build", "install", "run"} {
 		judges["go "+name] = judgeGo
 	}
-	for _, name := range []string{"npx", "npm exec", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx"} {
+	for _, name := range []string{"npx", "npm exec", "pnpm exec", "pnpm dlx", "yarn exec", "yarn dlx",
+		"uv run", "poetry run", "pdm run", "pipenv run", "bundle exec", "bunx", "bun x"} {
 		judges[name] = judgePackaged
 	}
 	loadPrograms(programTable)

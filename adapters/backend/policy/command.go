@@ -81,6 +81,9 @@ func (j *judgement) judgeProgram(n *Node, p *program, c *command) flow {
 	case p.class == guarded:
 		n.deny(p.why)
 		return sameFlow(c.st)
+	case asksVersion(p, c):
+		n.allow("it prints its version")
+		return sameFlow(c.st)
 	case p.class == opaque:
 		j.softDeny(n, c, p.why)
 		return sameFlow(c.st)
@@ -105,6 +108,22 @@ func (j *judgement) judgeProgram(n *Node, p *program, c *command) flow {
 	return sameFlow(c.st)
 }
 
+// asksVersion reports whether a tool that runs code of the workspace only prints its version.
+func asksVersion(p *program, c *command) bool {
+	if !p.builds && !p.sub || len(c.args) != 1 || !c.args[0].known {
+		return false
+	}
+	switch tool, _, _ := strings.Cut(c.name, " "); tool {
+	case "go":
+		return c.name == "go" && c.args[0].text == "version"
+	case "node", "npm", "pnpm", "yarn":
+		return c.args[0].text == "--version" || c.args[0].text == "-v"
+	case "python", "python3", "pip", "pip3", "cargo":
+		return c.args[0].text == "--version" || c.args[0].text == "-V"
+	}
+	return false
+}
+
 // judgeSubcommand judges a command of a program whose first operand is a subcommand.
 func (j *judgement) judgeSubcommand(n *Node, c *command) flow {
 	got := j.parse(n, c)
@@ -114,6 +133,9 @@ func (j *judgement) judgeSubcommand(n *Node, c *command) flow {
 	}
 	first := got.operands[0]
 	p := programs[c.name+" "+first.text]
+	if inner := programs[first.text]; p == nil && inner != nil && inner.builds && inner.judge == nil && (c.name == "yarn" || c.name == "pnpm") {
+		return j.judgeProgram(n, inner, &command{first.text, got.operands[1:], c.st, c.rule}) // of a package
+	}
 	if !first.known || p == nil {
 		j.softDeny(n, c, "unknown "+c.name+" command "+first.src+": it is not on the list")
 		return sameFlow(c.st)

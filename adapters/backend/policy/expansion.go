@@ -172,7 +172,9 @@ func (j *judgement) judgeAssign(n *Node, a *syntax.Assign, st state, env bool) {
 		return
 	}
 	name := a.Name.Value
-	j.judgeName(v, name, env)
+	if name != "GOFLAGS" || !j.plainGoFlags(a.Value, st) {
+		j.judgeName(v, name, env)
+	}
 	if a.Index != nil {
 		j.judgeArith(v, a.Index, st)
 	}
@@ -188,6 +190,23 @@ func (j *judgement) judgeAssign(n *Node, a *syntax.Assign, st state, env bool) {
 		j.judgeWord(v, a.Value, st)
 	}
 	v.allow("a variable of the shell")
+}
+
+// plainGoFlags reports whether the value of GOFLAGS has only options of go test that neither
+// write nor run another program.
+func (j *judgement) plainGoFlags(w *syntax.Word, st state) bool {
+	if w == nil {
+		return false
+	}
+	var words []field
+	f, _ := j.expandValue(w, st)
+	for s := range strings.FieldsSeq(f.text) {
+		words = append(words, literalField(s))
+	}
+	got := programs["go test"].options.parse(words)
+	return f.known && len(got.operands) == 0 && !slices.ContainsFunc(got.options, func(o option) bool {
+		return o.kind != 0 && o.kind != ':' || strings.HasSuffix(o.name, "flags")
+	})
 }
 
 // judgeDeclare judges declare, local, export and similar builtins. Only export of plain

@@ -7,6 +7,8 @@ import "strings"
 // another place too.
 func (j *judgement) judgePlace(n *Node, c *command, f field) {
 	switch {
+	case f.glob && strings.Contains(f.prefix, "/") && !strings.Contains(f.text, ".."):
+		j.judgePlaceName(n, c.st, f.prefix[:strings.LastIndexByte(f.prefix, '/')]+"/")
 	case !f.known:
 		j.softDeny(n, c, "the place is unknown: "+f.src)
 	case strings.Contains(f.text, "://") && !strings.HasPrefix(c.name, "make") || strings.HasPrefix(f.text, "git@"):

@@ -39,7 +39,8 @@ func sedProblem(f field) string {
 		case 'a', 'i', 'c':
 			// The text extends to the end of the script. With backslashes it may
 			// have several lines, and one that looks like text may be a command.
-			if strings.ContainsAny(s.rest, "\\\n}") {
+			text := strings.TrimPrefix(strings.TrimLeft(s.rest, " \t"), `\`)
+			if text == "" || strings.ContainsAny(text, "\\\n}") {
 				return "the script has a text of several lines"
 			}
 			s.rest = ""

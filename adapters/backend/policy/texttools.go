@@ -55,7 +55,9 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 		case f.text == "-delete":
 			for _, s := range starts {
 				j.judgeOperand(n, writes, s, c.st)
-				j.denyRemovingRoots(n, s, c.st)
+				if !removesJunk(c.args) {
+					j.denyRemovingRoots(n, s, c.st)
+				}
 			}
 		case slices.Contains([]string{"-fprint", "-fprint0", "-fls", "-fprintf"}, f.text):
 			file, ok := next()
@@ -96,6 +98,25 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 	}
 	n.allow("it looks for files")
 	return sameFlow(c.st)
+}
+
+// junk are the names of files that tools leave behind, of which no runtime reads one.
+var junk = strings.Fields("*.pyc *.pyo *.o *.orig *.rej *.tmp *.bak *.log *.swp .DS_Store")
+
+// removesJunk reports whether find removes only junk: -name PATTERN -delete, perhaps with
+// -type f before it.
+func removesJunk(args []field) bool {
+	n := len(args)
+	if n < 3 || args[n-1].text != "-delete" || args[n-3].text != "-name" || !args[n-2].known || !slices.Contains(junk, args[n-2].text) {
+		return false
+	}
+	rest := args[:n-3]
+	if k := len(rest); k > 1 && rest[k-2].text == "-type" && rest[k-1].text == "f" {
+		rest = rest[:k-2]
+	}
+	return !slices.ContainsFunc(rest, func(f field) bool {
+		return !f.known || f.mayBeOption() || f.text == "!" || f.text == "(" || f.text == ","
+	})
 }
 
 // judgeSed judges sed, whose scripts may read, write and run programs.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,6 +19,7 @@ type field struct {
 	prefix string // its certain beginning, if not known
 	splits bool   // it may become no word, or several with any beginning
 	glob   bool   // it becomes file names, or stays as it is; all begin with prefix
+	number bool   // it is a number or a hash, or nothing
 	pipe   bool   // it is a pipe to a command that is judged separately
 }
 
@@ -33,7 +35,7 @@ func (f *field) mayBeOption() bool {
 	case f.known:
 		return len(f.text) > 1 && f.text[0] == '-'
 	case f.splits:
-		return true
+		return !f.number
 	}
 	return f.prefix == "" || f.prefix[0] == '-'
 }
@@ -167,6 +169,7 @@ func (j *judgement) addPart(b *building, part syntax.WordPart, inQuotes, first, 
 			return
 		}
 		b.loseText(!inQuotes)
+		b.f.number = only && printsNumber.MatchString(j.source(p))
 	default:
 		b.loseText(!inQuotes)
 	}
@@ -244,6 +247,9 @@ func (j *judgement) addParam(b *building, p *syntax.ParamExp, inQuotes bool, st 
 	several := name == "@" || p.Names != 0 || isAt(p.Index) || p.Exp != nil && p.Exp.Word != nil && p.Exp.Word.Lit() == ""
 	b.loseText(!inQuotes || several)
 }
+
+// printsNumber matches the substitutions that print a number or a hash, or nothing.
+var printsNumber = regexp.MustCompile(`^\$\((wc -l < [\w./]+|git merge-base [\w./]+ [\w./]+)\)$`)
 
 // safePath are the characters that do not split a path into words.
 const safePath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@"
