@@ -259,6 +259,8 @@ var withoutExample = map[string]string{
 	"dialect.once":  "as dialect.form",
 	"dialect.open":  "as dialect.form",
 
+	"dialect.advice": "as dialect.form",
+
 	"process.sigterm":  "only a program can fail it",
 	"process.sigint":   "as process.sigterm",
 	"process.sighup":   "as process.sigterm",

@@ -39,7 +39,7 @@ func (c checker) End() []mapping.Problem               { return problems(c.of.En
 
 func problems(all []dialect.Problem) (out []mapping.Problem) {
 	for _, p := range all {
-		out = append(out, mapping.Problem{Rule: p.Rule, Text: p.String()})
+		out = append(out, mapping.Problem{Rule: p.Rule, Text: p.String(), Advice: p.Advice})
 	}
 	return out
 }

@@ -4,6 +4,7 @@ package dialect_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -62,10 +64,6 @@ var ids = regexp.MustCompile(`[0-9a-f]{8,}|[0-9]`)
 // differ in ids and numbers only.
 // `make test-dialects` installs them.
 func TestReaders(t *testing.T) {
-	folder, err := filepath.Abs(filepath.Join("..", "..", "..", ".tmp", "dialects"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	cases, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
 		t.Fatal(err)
@@ -101,38 +99,105 @@ func TestReaders(t *testing.T) {
 			}
 		}
 	}
-	var b [2][]byte
-	var failed [2]error
-	var done sync.WaitGroup
-	for i := range in {
-		done.Go(func() {
-			node := exec.CommandContext(t.Context(), "node", filepath.Join(folder, "read.mjs"))
-			node.Stdin, node.Stderr, node.Dir = &in[i], os.Stderr, folder
-			b[i], failed[i] = node.Output()
-		})
-	}
-	done.Wait()
-	if err := errors.Join(failed[:]...); err != nil {
-		t.Fatalf("node: %v", err)
-	}
 	accepted := 0
-	for line := range bytes.Lines(slices.Concat(b[0], b[1])) {
-		var problem struct {
-			Name, Reader, Problem string
-			Read                  int
-		}
-		if err := json.Unmarshal(line, &problem); err != nil {
-			t.Fatalf("%v: %s", err, line)
-		}
-		accepted += problem.Read
-		if problem.Problem != "" {
-			t.Errorf("%s: %s: %s", problem.Name, problem.Reader, problem.Problem)
+	for _, found := range readStreams(t, in[:]) {
+		accepted += found.Read
+		if found.Problem != "" {
+			t.Errorf("%s: %s: %s", found.Name, found.Reader, found.Problem)
 		}
 	}
 	t.Logf("%d streams read", accepted)
 	if accepted != streams || accepted == 0 {
 		t.Errorf("%d streams were read, of %d", accepted, streams)
 	}
+}
+
+// found is a line of the script's output.
+type found struct {
+	Name, Reader, Problem string
+	Read                  int
+}
+
+// readStreams lets a process read each of the inputs, and returns all lines of their outputs.
+func readStreams(t *testing.T, in []bytes.Buffer) (out []found) {
+	t.Helper()
+	folder, err := filepath.Abs(filepath.Join("..", "..", "..", ".tmp", "dialects"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs, failed := make([][]byte, len(in)), make([]error, len(in))
+	var done sync.WaitGroup
+	for i := range in {
+		done.Go(func() {
+			node := exec.CommandContext(t.Context(), "node", filepath.Join(folder, "read.mjs"))
+			node.Stdin, node.Stderr, node.Dir = &in[i], os.Stderr, folder
+			outputs[i], failed[i] = node.Output()
+		})
+	}
+	done.Wait()
+	if err := errors.Join(failed...); err != nil {
+		t.Fatalf("node: %v", err)
+	}
+	for line := range bytes.Lines(slices.Concat(outputs...)) {
+		var f found
+		if err := json.Unmarshal(line, &f); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// TestVectorsOfReaders compares what the libraries do with each stream of testdata/vectors with what its head
+// says: they accept what breaks no rule and what advice is about, and reject the others, unless the
+// head gives the reason for a difference.
+func TestVectorsOfReaders(t *testing.T) {
+	in := make([]bytes.Buffer, 1)
+	out := json.NewEncoder(&in[0])
+	want := map[string]string{}
+	streams := 0
+	for file, of := range vectorFiles {
+		for _, v := range vectorsOf(t, file) {
+			streams++
+			name := file + " " + v.name
+			if err := out.Encode(stream{name, of.library, v.lines}); err != nil {
+				t.Fatal(err)
+			}
+			want[name] = v.expected()
+			if verdict, reason, _ := strings.Cut(v.client, ":"); v.client != "" {
+				if verdict == want[name] || reason == "" {
+					t.Errorf("%s: the client %s: a difference has a reason", name, verdict)
+				}
+				want[name] = verdict
+			}
+		}
+	}
+	got, says := map[string]string{}, map[string]string{}
+	read := 0
+	for _, f := range readStreams(t, in) {
+		read += f.Read
+		if f.Problem != "" {
+			got[f.Name], says[f.Name], _ = strings.Cut(f.Problem, ":")
+		}
+	}
+	if read != streams || read == 0 {
+		t.Errorf("%d streams were read, of %d", read, streams)
+	}
+	for name, verdict := range want {
+		if g := cmp.Or(got[name], "accepts"); g != verdict {
+			t.Errorf("%s: the client %s, want %s: %s", name, g, verdict, says[name])
+		}
+	}
+}
+
+// expected returns what follows for a reader from what the checker reports.
+func (v vector) expected() string {
+	for rule := range strings.FieldsSeq(v.want) {
+		if rule[0] != '+' {
+			return "rejects"
+		}
+	}
+	return "accepts"
 }
 
 func texts(lines [][]byte) []string {

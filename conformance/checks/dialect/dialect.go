@@ -14,5 +14,6 @@ func Checks() []*conformance.Check {
 		IDs,
 		Once,
 		Open,
+		Advice,
 	}
 }

@@ -18,8 +18,9 @@ type Checker interface {
 
 // Problem is a rule of a vocabulary that a stream breaks.
 type Problem struct {
-	Rule string // its name, such as text-not-open
-	Text string // the number of the message, the rule, and what is wrong
+	Rule   string // its name, such as text-not-open
+	Text   string // the number of the message, the rule, and what is wrong
+	Advice bool   // the vocabulary allows it
 }
 
 // Names lists the built-in mappings.

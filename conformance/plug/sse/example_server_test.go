@@ -107,7 +107,7 @@ func TestBrokenChatServers(t *testing.T) {
 	for name, b := range map[string]struct{ dialect, from, to, fails, says string }{
 		"leaves a part open":              {"usechat", `send({ type: ` + "`${kind}-end`" + `, id })`, "{}", "dialect.open", "part-open"},
 		"ends a reply without finish":     {"usechat", `send({ type: "finish" })`, "{}", "dialect.open", "unfinished"},
-		"sends a run without RUN_STARTED": {"agui-agent", `send({ type: "RUN_STARTED", threadId, runId })`, "{}", "dialect.order", "run-missing"},
+		"sends a run without RUN_STARTED": {"agui-agent", `send({ type: "RUN_STARTED", threadId, runId, protocolVersion: "1.0" })`, "{}", "dialect.order", "run-missing"},
 		"answers with JSON":               {"usechat", `"content-type": "text/event-stream"`, `"content-type": "application/json"`, "session.returns", "want a stream of events (text/event-stream)"},
 		"has another route":               {"usechat", `case "POST /api/chat"`, `case "POST /chat"`, "session.returns", "there is no such route"},
 	} {

@@ -84,7 +84,7 @@ var brokenWriters = map[string]struct {
 	"agui runs without RUN_STARTED":           {"agui", changeMessages(`"RUN_STARTED"`, dropFrame), "dialect.order", nil},
 	"agui begins a message twice":             {"agui", changeMessages(`"TEXT_MESSAGE_START"`, doubleFrame), "dialect.once", nil},
 	"agui leaves a message open":              {"agui", changeMessages(`"TEXT_MESSAGE_END"`, dropFrame), "dialect.open", nil},
-	"agui has a result of no call":            {"agui", changeMessages(`"TOOL_CALL_RESULT"`, func(f string) string { return strings.Replace(f, `"toolCallId":"`, `"toolCallId":"x`, 1) }), "dialect.ids", []string{"dialect.open", "tool.paired", "tool.output", "tool.interrupted"}},
+	"agui has a result of no call":            {"agui", changeMessages(`"TOOL_CALL_RESULT"`, func(f string) string { return strings.Replace(f, `"toolCallId":"`, `"toolCallId":"x`, 1) }), "dialect.advice", []string{"tool.paired", "tool.output", "tool.interrupted"}},
 	"agentui finishes another run":            {"agentui", changeMessages(`"run.finished"`, func(f string) string { return strings.Replace(f, `"runId":"`, `"runId":"x`, 1) }), "dialect.order", []string{"dialect.open"}},
 	"agentui starts a run twice":              {"agentui", changeMessages(`"run.started"`, func(f string) string { return f + strings.Replace(f, `"sequence":`, `"sequence":1`, 1) }), "dialect.once", []string{"dialect.order"}},
 	"agentui numbers no event":                {"agentui", changeMessages(`"text.delta"`, func(f string) string { return strings.Replace(f, `"sequence":`, `"sequence":-`, 1) }), "dialect.order", nil},
@@ -103,7 +103,7 @@ var brokenWriters = map[string]struct {
 	}), "dialect.once", []string{"turn.nothing-after-terminal", "text.once", "text.order"}},
 	"wsmessages leaves a call open":        {"wsmessages", changeMessages(`"tool_result"`, dropFrame), "dialect.open", []string{"tool.paired", "tool.output", "tool.interrupted"}},
 	"uistream loses a call of a sub-agent": {"uistream", changeMessages(`"data-subagent-tool"`, dropFrame), "tool.paired", []string{"tool.known", "tool.output", "subagent.attributed", "subagent.parallel"}},
-	"agui loses the result of a sub-agent": {"agui", changeMessages(`"toolCallId":"toolu_s1","content"`, dropFrame), "tool.paired", []string{"dialect.open", "tool.output", "tool.whole-result"}},
+	"agui loses the result of a sub-agent": {"agui", changeMessages(`"toolCallId":"toolu_s1","content"`, dropFrame), "tool.paired", []string{"dialect.advice", "tool.output", "tool.whole-result"}},
 	"agui has a content with no text":      {"agui", changeMessages(`"TOOL_CALL_ARGS"`, func(f string) string { return strings.Replace(f, `"delta":`, `"deltas":`, 1) }), "dialect.form", []string{"tool.known"}},
 }
 

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	owners   = "runtime|model|tool|action|artifact|evidence|context|policy|task|agent|team|session|diagnostics|ui_projection|unknown"
-	scopes   = "application|workspace|team|session|thread|run|turn|message|part|task|agent|tool_call|action_request|artifact|evidence|unknown"
-	phases   = "draft|submitted|accepted|routing|preparing|planning|reasoning|acting|waiting|reviewing|producing|reconciling|completed|failed|cancelled|interrupted|archived|hydrating|unknown"
-	stores   = "ephemeral_live|transcript|snapshot|archive|artifact_store|evidence_pack|diagnostics_log|ui_local|unknown"
-	controls = "send|queue|steer|interrupt|approve|reject|answer|edit|retry|rollback|export|open_detail|delegate|assign|continue_agent|wait|stop|close|request_review|none|unknown"
-	entities = "agent_turn|subagent_turn|automation_job|external_task|work_item|unknown"
-	statuses = "idle|queued|submitted|accepted|preparing|running|waiting|needs_input|plan_ready|completed|failed|aborted|cancelled|closed|not_found|unknown"
+	owners   = "=runtime|model|tool|action|artifact|evidence|context|policy|task|agent|team|session|diagnostics|ui_projection|unknown"
+	scopes   = "=application|workspace|team|session|thread|run|turn|message|part|task|agent|tool_call|action_request|artifact|evidence|unknown"
+	phases   = "=draft|submitted|accepted|routing|preparing|planning|reasoning|acting|waiting|reviewing|producing|reconciling|completed|failed|cancelled|interrupted|archived|hydrating|unknown"
+	stores   = "=ephemeral_live|transcript|snapshot|archive|artifact_store|evidence_pack|diagnostics_log|ui_local|unknown"
+	controls = "=send|queue|steer|interrupt|approve|reject|answer|edit|retry|rollback|export|open_detail|delegate|assign|continue_agent|wait|stop|close|request_review|none|unknown"
+	entities = "=agent_turn|subagent_turn|automation_job|external_task|work_item|unknown"
+	statuses = "=idle|queued|submitted|accepted|preparing|running|waiting|needs_input|plan_ready|completed|failed|aborted|cancelled|closed|not_found|unknown"
 	envelope = " sequence?:number timestamp?:text sessionId?:id threadId?:id runId?:id turnId?:id owner?:" + owners + " scope?:" + scopes + " phase?:" + phases +
 		" persistence?:" + stores + " control?:" + controls + " runtimeEntity?:" + entities + " runtimeStatus?:" + statuses +
 		" messageId?:id taskId?:id agentId?:id surface?:text"

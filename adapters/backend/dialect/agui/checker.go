@@ -1,105 +1,128 @@
 package agui
 
 import (
-	"maps"
-	"slices"
 	"strconv"
-
-	"github.com/go-json-experiment/json"
+	"strings"
 
 	"github.com/turnspec/turnspec/adapters/backend/dialect"
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-const common = " timestamp?:number metadata?:object subagentRunId?:id"
-
-var vocabulary = dialect.NewVocabulary(map[string]string{
-	"RUN_STARTED":               "threadId:id runId:id protocolVersion?:text parentRunId?:id input?:object timestamp?:number metadata?:object",
-	"RUN_FINISHED":              "threadId:id runId:id outcome?:object timestamp?:number metadata?:object",
-	"RUN_ERROR":                 "message:text code?:text timestamp?:number metadata?:object",
-	"STEP_STARTED":              "stepName:id" + common,
-	"STEP_FINISHED":             "stepName:id" + common,
-	"TEXT_MESSAGE_START":        "messageId:id role?:developer|system|assistant|user name?:text" + common,
-	"TEXT_MESSAGE_CONTENT":      "messageId:id delta:text" + common,
-	"TEXT_MESSAGE_END":          "messageId:id" + common,
-	"TEXT_MESSAGE_CHUNK":        "messageId?:id role?:developer|system|assistant|user delta?:text" + common,
-	"TOOL_CALL_START":           "toolCallId:id toolCallName:id parentMessageId?:id" + common,
-	"TOOL_CALL_ARGS":            "toolCallId:id delta:text" + common,
-	"TOOL_CALL_END":             "toolCallId:id" + common,
-	"TOOL_CALL_CHUNK":           "toolCallId?:id toolCallName?:id parentMessageId?:id delta?:text" + common,
-	"TOOL_CALL_RESULT":          "messageId:id toolCallId:id content:any role?:text" + common,
-	"STATE_SNAPSHOT":            "snapshot:any" + common,
-	"STATE_DELTA":               "delta:list" + common,
-	"MESSAGES_SNAPSHOT":         "messages:list timestamp?:number metadata?:object",
-	"ACTIVITY_SNAPSHOT":         "messageId:id activityType:id content:object replace?:flag" + common,
-	"ACTIVITY_DELTA":            "messageId:id activityType:id patch:list" + common,
-	"RAW":                       "event:any source?:text" + common,
-	"CUSTOM":                    "name:id value:any" + common,
-	"REASONING_START":           "messageId:id" + common,
-	"REASONING_END":             "messageId:id" + common,
-	"REASONING_MESSAGE_START":   "messageId:id role:text" + common,
-	"REASONING_MESSAGE_CONTENT": "messageId:id delta:text" + common,
-	"REASONING_MESSAGE_END":     "messageId:id" + common,
-	"REASONING_MESSAGE_CHUNK":   "messageId?:id delta?:text" + common,
-	"REASONING_ENCRYPTED_VALUE": "subtype:text entityId:id encryptedValue:text" + common,
-	"SUBAGENT_STARTED":          "subagentRunId:id name:id parentSubagentRunId?:id parentToolCallId?:id parentMessageId?:id timestamp?:number metadata?:object",
-	"SUBAGENT_FINISHED":         "subagentRunId:id outcome?:object timestamp?:number metadata?:object",
-	"SUBAGENT_ERROR":            "subagentRunId:id message:text code?:text timestamp?:number metadata?:object",
-})
-
 // Rules lists the rules of a Checker.
 func Rules() []string {
 	return []string{
-		"not-json", "unknown-type", "missing-member", "wrong-member", "run-missing", "run-twice", "run-again", "run-other",
-		"part-again", "part-not-open", "part-open", "tool-unknown", "tool-order", "tool-result-twice", "tool-open",
-		"agent-again", "agent-not-open", "agent-unknown", "agent-open", "owner", "state", "unfinished",
+		"not-json", "unknown-type", "unknown-member", "unknown-value", "missing-member", "wrong-member", "version", "empty-id",
+		"run-missing", "run-twice", "run-again", "run-other", "usage", "cancelled-result", "interrupt-missing", "interrupt-again",
+		"part-again", "part-not-open", "part-open", "part-differs", "chunk-incomplete", "chunk-ambiguous",
+		"tool-unknown", "tool-order", "tool-result-twice", "tool-open", "tool-pending", "tool-frontend", "agent-again", "agent-late",
+		"agent-not-open", "agent-ended", "agent-unknown", "agent-open", "owner", "entity-unknown", "activity-unknown", "activity-content", "state", "unfinished",
 	}
 }
 
 // Checker reads streams of AG-UI events and reports each rule that they break. The zero value is ready
 // for use. Several runs may follow each other.
 //
-// The rules are:
+// The rules are those of the specification, 1.1. Those that are marked with + are advice: the
+// specification recommends them, or they are ours, because a reader shows something wrong.
 //
-//	not-json, unknown-type, missing-member, wrong-member
-//	run-missing        an event comes before RUN_STARTED, or after the end of the run
-//	run-twice          a run starts before the last one has ended
-//	run-again          two runs have the same id
-//	run-other          RUN_FINISHED names another run or thread
-//	part-again         a message, a reasoning span, a step or a tool call starts with a used id
-//	part-not-open      a content or an end has the id of nothing that is open
-//	part-open          a message, a span, a step or a tool call has no end when its run ends
-//	tool-unknown       a result is of no tool call of the run
-//	tool-order         a result comes before TOOL_CALL_END
-//	tool-result-twice  a tool call has two results
-//	tool-open          a tool call has no result when its run ends, and is not pending
-//	agent-again        a sub-agent starts twice in a run
-//	agent-not-open     a sub-agent ends that has not started, or has ended
-//	agent-unknown      an event names a sub-agent that has not started
-//	agent-open         a sub-agent has no end when its run ends
-//	owner              an event names another sub-agent than the one that began its part
-//	state              a patch is malformed or does not apply
-//	unfinished         the stream ends within a run
+//	not-json, missing-member, wrong-member
+//	unknown-type         an event is of no known type; +, if the producer speaks a newer version
+//	unknown-member       a member is not declared; likewise
+//	unknown-value        an outcome, a part, a message or an operation is of no known type; likewise
+//	version            + RUN_STARTED declares no protocolVersion, or another than 1.0 and 1.1
+//	empty-id           + an id or a name is empty
+//	run-missing          an event comes before RUN_STARTED, or after the end of the run, and is none that may
+//	run-twice            a run starts before the last one has ended
+//	run-again          + two runs have the same id
+//	run-other            RUN_FINISHED names another run or thread, or a run is on another thread than the one before
+//	usage                tokens are counted twice: a part is more than its total, or the total is not the sum
+//	cancelled-result   + a cancelled run has a result
+//	interrupt-missing    an interrupted run has no interrupt
+//	interrupt-again      two interrupts of a run have the same id
+//	part-again           a message, a reasoning span, a step or a tool call starts with the id of an open one
+//	part-not-open        a content or an end has the id of nothing that is open
+//	part-open            a message, a span, a step or a tool call has no end when its run ends
+//	part-differs         a start of what was ended, or a chunk, has another role, name or parent than the first one
+//	chunk-incomplete     the first chunk has no id, or no name of the tool
+//	chunk-ambiguous      a chunk has neither id nor sub-agent, and more than one could go on
+//	tool-unknown       + a result is of no tool call of the stream
+//	tool-order         + a result comes before TOOL_CALL_END
+//	tool-result-twice  + a tool call has two results
+//	tool-open          + a tool call has no result when its run ends with success, and no list says that it is pending
+//	tool-pending         pendingToolCallIds are not the calls of the run without a result
+//	tool-frontend        a tool of the client has a result
+//	agent-again          a sub-agent starts twice in a run
+//	agent-late           a sub-agent starts after the first of its events
+//	agent-not-open       a sub-agent ends that has not started, or has ended
+//	agent-ended        + an event names a sub-agent that has ended
+//	agent-unknown        the parent of a sub-agent has not started
+//	agent-open           a sub-agent has no end when its run ends
+//	owner                an event names another sub-agent than the one that began its part
+//	entity-unknown     + an encrypted value is of no message or call of the stream
+//	activity-unknown   + a patch is of no activity of the stream
+//	activity-content     a patch makes the content of an activity something else than an object
+//	state              + a patch does not apply
+//	unfinished           the stream ends within a run
 type Checker struct {
-	began   bool
-	running bool
-	runs    map[string]bool
-	thread  string
-	id      string
-	parts   map[string]*part // by kind and id
-	tools   map[string]*call
-	agents  map[string]bool // true: it runs
-	state   any
-	found   dialect.Findings
+	began  bool // an event came
+	phase  phase
+	runs   map[string]bool // the ids of all runs
+	thread string
+	id     string
+	newer  bool // the producer speaks a version that this Checker does not know
+
+	messages   map[string]bool // of all runs
+	calls      map[string]*call
+	activities map[string]any // their contents
+	state      any
+
+	run   *openRun
+	found dialect.Findings
 }
 
-type part struct {
-	open  bool
-	owner string
+type phase int
+
+const (
+	outside  phase = iota // before the first run
+	running               // in a run
+	finished              // after RUN_FINISHED
+	failed                // after RUN_ERROR
+)
+
+// openRun is the state of a run.
+type openRun struct {
+	parts    map[string]*openPart // by kind and id, also those that were ended
+	owners   map[string]owner     // by kind and id
+	lanes    map[owner]*lane
+	order    []string // the ids of the calls that started in this run
+	agents   map[string]agentState
+	frontend map[string]bool // the names of the client's tools
 }
 
-type call struct {
-	ended, result bool
+// agentState is what is known of a sub-agent.
+type agentState int
+
+const (
+	named      agentState = iota + 1 // an event has its id
+	agentRuns                        // it has started
+	agentEnded                       // it has ended
+)
+
+// owner is who produced an event: a sub-agent, or the main agent if it is not tagged.
+type owner struct {
+	tagged bool
+	id     string
+}
+
+func (o owner) String() string {
+	if !o.tagged {
+		return "the main agent"
+	}
+	return strconv.Quote(o.id)
+}
+
+func ownerOf(m dialect.Message) owner {
+	return owner{m.Has("subagentRunId"), m.String("subagentRunId")}
 }
 
 // Add checks the next event, which is a JSON object.
@@ -107,182 +130,83 @@ func (c *Checker) Add(event []byte) []dialect.Problem {
 	if m, ok := c.found.Read(vocabulary, event); ok {
 		c.check(m)
 	}
-	return c.found.Take()
+	problems := c.found.Take()
+	for i, p := range problems {
+		problems[i].Advice = p.Advice || c.newer && strings.HasPrefix(p.Rule, "unknown-")
+	}
+	return problems
 }
 
 // End checks that the stream may end here.
 func (c *Checker) End() []dialect.Problem {
-	if c.running || !c.began {
+	if c.phase == running || !c.began {
 		c.found.Fail("unfinished", "the stream ends without RUN_FINISHED or RUN_ERROR")
 	}
 	return c.found.Take()
 }
 
+// ids are the members that name something.
+var ids = []string{"threadId", "runId", "messageId", "toolCallId", "toolCallName", "parentMessageId", "stepName", "name", "subagentRunId", "entityId", "activityType"}
+
 func (c *Checker) check(m dialect.Message) {
-	if m.Type == "RUN_STARTED" {
+	for _, name := range ids {
+		if string(m.Raw(name)) == `""` {
+			c.found.Advise("empty-id", "%s: %s is empty", m.Type, name)
+		}
+	}
+	defer func() { c.began = true }()
+	switch m.Type {
+	case "RUN_STARTED":
 		c.start(m)
 		return
+	case "RUN_ERROR":
+		if c.phase == failed {
+			c.found.Fail("run-missing", "%s after RUN_ERROR", m.Type)
+		}
+		c.checkUsage(m)
+		c.phase = failed
+		return
 	}
-	if !c.running {
+	if c.phase != running {
 		c.found.Fail("run-missing", "%s outside of a run", m.Type)
-		if c.began && len(c.runs) > 0 || m.Type == "RUN_ERROR" || m.Type == "RUN_FINISHED" {
-			c.began = true
+		if c.began || m.Type == "RUN_FINISHED" {
 			return
 		}
-		c.begin("", "") // so that this is reported once
+		c.begin() // so that this is reported once
 	}
-	agent := m.String("subagentRunId")
-	if _, known := c.agents[agent]; agent != "" && !known && m.Type != "SUBAGENT_STARTED" && m.Type != "SUBAGENT_FINISHED" && m.Type != "SUBAGENT_ERROR" {
-		c.found.Fail("agent-unknown", "%s of %q", m.Type, agent)
-	}
+	c.closeLanes(m)
+	c.noteAgent(m)
 	switch m.Type {
 	case "RUN_FINISHED":
 		c.finish(m)
-	case "RUN_ERROR":
-		c.running = false
-	case "SUBAGENT_STARTED":
-		if _, known := c.agents[agent]; known {
-			c.found.Fail("agent-again", "%q", agent)
-		}
-		c.agents[agent] = true
-	case "SUBAGENT_FINISHED", "SUBAGENT_ERROR":
-		if !c.agents[agent] {
-			c.found.Fail("agent-not-open", "%q", agent)
-		}
-		c.agents[agent] = false
+	case "SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR":
+		c.checkAgent(m)
 	case "STATE_SNAPSHOT":
-		_ = json.Unmarshal(m.Raw("snapshot"), &c.state)
+		c.state = valueOf(m.Raw("snapshot"))
 	case "STATE_DELTA":
-		next, err := dialect.Patch(c.state, m.Raw("delta"))
-		if err != nil {
-			c.found.Fail("state", "%v", err)
-			return
-		}
-		c.state = next
-	case "TOOL_CALL_CHUNK":
-		if id := m.String("toolCallId"); id != "" && c.tools[id] == nil {
-			c.tools[id] = &call{ended: true} // readers end it before the next event of another kind
-		}
+		c.state = c.patch(c.state, m.Raw("delta"))
+	case "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA":
+		c.checkActivity(m)
+	case "MESSAGES_SNAPSHOT":
+		c.takeMessages(m.Raw("messages"))
 	case "TOOL_CALL_RESULT":
-		c.checkResult(m.String("toolCallId"))
+		c.checkResult(m)
+	case "REASONING_ENCRYPTED_VALUE":
+		c.checkEncrypted(m)
+	case "TEXT_MESSAGE_CHUNK", "TOOL_CALL_CHUNK", "REASONING_MESSAGE_CHUNK":
+		c.checkChunk(m)
 	default:
-		c.checkPart(m, agent)
+		c.checkPart(m)
 	}
 }
 
-func (c *Checker) begin(thread, id string) {
-	c.began, c.running, c.thread, c.id = true, true, thread, id
-	c.parts, c.tools, c.agents = map[string]*part{}, map[string]*call{}, map[string]bool{}
-	if c.state == nil {
-		c.state = map[string]any{}
+// patch returns a value after a patch; the value, if that does not apply.
+func (c *Checker) patch(value any, operations event.Raw) any {
+	next, err := dialect.Patch(value, operations)
+	if err != nil {
+		c.found.Advise("state", "%v", err)
 	}
-}
-
-func (c *Checker) start(m dialect.Message) {
-	if c.running {
-		c.found.Fail("run-twice", "RUN_STARTED within a run")
-	}
-	id := m.String("runId")
-	if c.runs[id] {
-		c.found.Fail("run-again", "runId %q", id)
-	}
-	if c.runs == nil {
-		c.runs = map[string]bool{}
-	}
-	c.runs[id] = true
-	c.begin(m.String("threadId"), id)
-}
-
-func (c *Checker) finish(m dialect.Message) {
-	if c.id != "" && (m.String("runId") != c.id || m.String("threadId") != c.thread) {
-		c.found.Fail("run-other", "RUN_FINISHED of %q", m.String("runId"))
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.parts)) {
-		if c.parts[name].open {
-			c.found.Fail("part-open", "%s", name)
-		}
-	}
-	var outcome struct {
-		Type               string   `json:"type"`
-		PendingToolCallIDs []string `json:"pendingToolCallIds"`
-	}
-	_ = json.Unmarshal(m.Raw("outcome"), &outcome)
-	for _, id := range slices.Sorted(maps.Keys(c.tools)) {
-		if !c.tools[id].result && outcome.Type != "interrupt" && !slices.Contains(outcome.PendingToolCallIDs, id) {
-			c.found.Fail("tool-open", "%q has no result", id)
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(c.agents)) {
-		if c.agents[id] {
-			c.found.Fail("agent-open", "%q", id)
-		}
-	}
-	c.running = false
-}
-
-// parts are the types of events that belong to something with a start and an end: its kind, and the
-// member with its id.
-var parts = map[string]struct{ kind, id, what string }{
-	"TEXT_MESSAGE_START":        {"message", "messageId", "start"},
-	"TEXT_MESSAGE_CONTENT":      {"message", "messageId", "content"},
-	"TEXT_MESSAGE_END":          {"message", "messageId", "end"},
-	"TOOL_CALL_START":           {"tool call", "toolCallId", "start"},
-	"TOOL_CALL_ARGS":            {"tool call", "toolCallId", "content"},
-	"TOOL_CALL_END":             {"tool call", "toolCallId", "end"},
-	"REASONING_START":           {"span", "messageId", "start"},
-	"REASONING_END":             {"span", "messageId", "end"},
-	"REASONING_MESSAGE_START":   {"reasoning", "messageId", "start"},
-	"REASONING_MESSAGE_CONTENT": {"reasoning", "messageId", "content"},
-	"REASONING_MESSAGE_END":     {"reasoning", "messageId", "end"},
-	"STEP_STARTED":              {"step", "stepName", "start"},
-	"STEP_FINISHED":             {"step", "stepName", "end"},
-}
-
-func (c *Checker) checkPart(m dialect.Message, agent string) {
-	of, ok := parts[m.Type]
-	if !ok {
-		return
-	}
-	id := m.String(of.id)
-	name := of.kind + " " + strconv.Quote(id)
-	p := c.parts[name]
-	if of.what == "start" {
-		if p != nil && (of.kind != "step" || p.open) { // a step may be repeated
-			c.found.Fail("part-again", "%s", name)
-		}
-		c.parts[name] = &part{true, agent}
-		if of.kind == "tool call" && c.tools[id] == nil {
-			c.tools[id] = &call{}
-		}
-		return
-	}
-	if p == nil || !p.open {
-		c.found.Fail("part-not-open", "%s of %s", m.Type, name)
-		return
-	}
-	if agent != "" && agent != p.owner {
-		c.found.Fail("owner", "%s of %q, but %s began with %q", m.Type, agent, name, p.owner)
-	}
-	if of.what == "end" {
-		p.open = false
-		if of.kind == "tool call" {
-			c.tools[id].ended = true
-		}
-	}
-}
-
-func (c *Checker) checkResult(id string) {
-	t := c.tools[id]
-	switch {
-	case t == nil:
-		c.found.Fail("tool-unknown", "result of %q", id)
-		return
-	case t.result:
-		c.found.Fail("tool-result-twice", "%q", id)
-	case !t.ended:
-		c.found.Fail("tool-order", "result of %q before TOOL_CALL_END", id)
-	}
-	t.result = true
+	return next
 }
 
 // State returns the state after the events so far.

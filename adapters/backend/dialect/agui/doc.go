@@ -1,9 +1,10 @@
 // Package agui translates events to AG-UI, version 1.0, and checks streams of it. It is
 // not part of the stable interface.
 //
-// The schemas of @ag-ui/core and verifyEvents of @ag-ui/client accept what the Translator
-// writes. The Checker is stricter than they are: they accept results of unknown tools, two results
-// of a tool, patches that do not apply, and runs without an end.
+// The Checker follows the specification, https://docs.ag-ui.com/spec; testdata/vectors/agui.txtar, beside this
+// package, has streams for each of its rules, and what @ag-ui/client does with them. The client
+// accepts some that break a rule, because it drops what it does not know and leaves some rules to
+// producers. Where the Checker is stricter than the specification, the problem is advice.
 //
 // # Runs
 //

@@ -11,7 +11,7 @@ import (
 
 var vocabulary = dialect.NewVocabulary(map[string]string{
 	"start":                  "messageId?:id messageMetadata?:any",
-	"finish":                 "finishReason?:stop|length|content-filter|tool-calls|error|interrupted|other messageMetadata?:any",
+	"finish":                 "finishReason?:=stop|length|content-filter|tool-calls|error|interrupted|other messageMetadata?:any",
 	"start-step":             "",
 	"finish-step":            "",
 	"reset-step":             "",
@@ -21,7 +21,7 @@ var vocabulary = dialect.NewVocabulary(map[string]string{
 	"reasoning-start":        "id:id providerMetadata?:object",
 	"reasoning-delta":        "id:id delta:text providerMetadata?:object",
 	"reasoning-end":          "id:id providerMetadata?:object",
-	"tool-input-start":       "toolCallId:id toolName:id dynamic?:flag title?:text providerExecuted?:flag inputEncoding?:json|text",
+	"tool-input-start":       "toolCallId:id toolName:id dynamic?:flag title?:text providerExecuted?:flag inputEncoding?:=json|text",
 	"tool-input-delta":       "toolCallId:id inputTextDelta:text",
 	"tool-input-available":   "toolCallId:id toolName:id input:any dynamic?:flag title?:text providerExecuted?:flag",
 	"tool-input-error":       "toolCallId:id toolName:id input:any errorText:text dynamic?:flag title?:text providerExecuted?:flag",

@@ -186,7 +186,7 @@ func (d *Dialect) found(problems []mapping.Problem) {
 		p.Assertions++
 	}
 	for _, p := range problems {
-		if judge := d.judge[mapping.CheckOf(p.Rule)]; judge != nil {
+		if judge := d.judge[p.Check()]; judge != nil {
 			judge.Problems = append(judge.Problems, p.Text)
 		}
 	}

@@ -33,7 +33,7 @@ function aguiStream(send, { threadId, runId }) {
   const name = { text: "TEXT_MESSAGE", reasoning: "REASONING_MESSAGE" };
   return {
     headers: {},
-    begin: () => send({ type: "RUN_STARTED", threadId, runId }),
+    begin: () => send({ type: "RUN_STARTED", threadId, runId, protocolVersion: "1.0" }),
     open: (kind, messageId) => send({ type: `${name[kind]}_START`, messageId, role: kind === "text" ? "assistant" : "reasoning" }),
     piece: (kind, messageId, delta) => send({ type: `${name[kind]}_CONTENT`, messageId, delta }),
     close: (kind, messageId) => send({ type: `${name[kind]}_END`, messageId }),

@@ -1,6 +1,7 @@
 // Reads streams with the libraries of front ends. Each line of stdin is a stream,
 // {"name","reader","lines"}, where lines are its messages. Each line of stdout is a stream that
 // a library does not accept, {"name","reader","problem"}, and the last line is {"read":N}.
+// The problem of a reader whose name begins with "verdict of" begins with rejects or warns.
 import { createInterface } from "node:readline";
 import { format } from "node:util";
 
@@ -54,9 +55,27 @@ async function agui(lines) {
   return problems;
 }
 const { EventSchemas } = await import("@ag-ui/core/schemas");
-const { verifyEvents } = await import("@ag-ui/client");
+const { HttpAgent, verifyEvents } = await import("@ag-ui/client");
 const { from } = await import("rxjs");
 readers["@ag-ui/client"] = agui;
+
+// aguiVerdict gives a stream to the client as its server would, and returns whether that rejects it or warns.
+async function aguiVerdict(lines) {
+  const frames = lines.map((l) => `data: ${l}\n\n`).join("");
+  const fetch = async () => new Response(frames, { headers: { "content-type": "text/event-stream" } });
+  const said = [];
+  const { warn, error } = console;
+  console.warn = console.error = (...args) => said.push(format(...args).slice(0, 300));
+  try {
+    await new HttpAgent({ url: "http://127.0.0.1", fetch, threadId: "t" }).runAgent({ runId: "r" });
+  } catch (e) {
+    return [`rejects: ${e.message.slice(0, 300)}`];
+  } finally {
+    Object.assign(console, { warn, error });
+  }
+  return said.length ? [`warns: ${said.join("; ")}`] : [];
+}
+readers["verdict of @ag-ui/client"] = aguiVerdict;
 
 // acp reads what an agent writes as an editor does, which sends a prompt for each reply.
 async function acp(lines) {
