@@ -66,7 +66,7 @@ test-clients: ## let third-party clients drive stand-ins and real runtimes, and 
 # READERS are the libraries of front ends that read what the dialects write (70 MB).
 READERS := .tmp/dialects
 .PHONY: test-dialects
-test-dialects: ## let the libraries of front ends (AI SDK, AG-UI) read the messages of each case, in each dialect
+test-dialects: ## let the libraries of front ends (AI SDK, AG-UI) read the messages of each case, in each dialect, and the streams that the checkers know
 	mkdir -p $(READERS) && cp adapters/backend/dialect/testdata/readers/* $(READERS)
 	cd $(READERS) && { cmp -s package-lock.json installed.json || { npm ci --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json installed.json; }; }
 	$(GO) test -count=1 -timeout 10m -tags clients -run TestReaders ./adapters/backend/dialect $(ARGS)

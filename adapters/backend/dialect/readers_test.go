@@ -148,10 +148,10 @@ func readStreams(t *testing.T, in []bytes.Buffer) (out []found) {
 	return out
 }
 
-// TestVectorsOfReaders compares what the libraries do with each stream of testdata/vectors with what its head
+// TestReadersOfVectors compares what the libraries do with each stream of testdata/vectors with what its head
 // says: they accept what breaks no rule and what advice is about, and reject the others, unless the
 // head gives the reason for a difference.
-func TestVectorsOfReaders(t *testing.T) {
+func TestReadersOfVectors(t *testing.T) {
 	in := make([]bytes.Buffer, 1)
 	out := json.NewEncoder(&in[0])
 	want := map[string]string{}

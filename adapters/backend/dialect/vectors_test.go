@@ -10,6 +10,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/backend/dialect"
 	"github.com/turnspec/turnspec/adapters/backend/dialect/agui"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/uistream"
 )
 
 // vector is a stream of testdata/vectors, whose comments say what its head means.
@@ -50,7 +51,8 @@ var vectorFiles = map[string]struct {
 	rules      []string
 	library    string
 }{
-	"agui.txtar": {func() checker { return new(agui.Checker) }, agui.Rules(), "verdict of @ag-ui/client"},
+	"agui.txtar":     {func() checker { return new(agui.Checker) }, agui.Rules(), "verdict of @ag-ui/client"},
+	"uistream.txtar": {func() checker { return new(uistream.Checker) }, uistream.Rules(), "verdict of ai 7"},
 }
 
 // TestVectors gives each stream to the checker. Each rule has a stream that it allows, and one that breaks it.

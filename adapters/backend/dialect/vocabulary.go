@@ -36,6 +36,7 @@ type member struct {
 //	count     such a number that is not negative
 //	pointer   a JSON Pointer
 //	object
+//	objects   an object of objects
 //	list
 //	value     any value but null
 //	any
@@ -183,7 +184,7 @@ func (v Vocabulary) checkWithin(where, kind string, value jsontext.Value, proble
 var kinds = map[string][]jsontext.Kind{
 	"id": {jsontext.KindString}, "text": {jsontext.KindString}, "pointer": {jsontext.KindString}, "flag": {jsontext.KindTrue, jsontext.KindFalse},
 	"number": {jsontext.KindNumber}, "int": {jsontext.KindNumber}, "count": {jsontext.KindNumber},
-	"object": {jsontext.KindBeginObject}, "list": {jsontext.KindBeginArray},
+	"object": {jsontext.KindBeginObject}, "objects": {jsontext.KindBeginObject}, "list": {jsontext.KindBeginArray},
 }
 
 var pointer = regexp.MustCompile(`^(/([^/~]|~[01])*)*$`)
@@ -210,6 +211,11 @@ func refuses(kind string, value jsontext.Value) string {
 		return "it is empty"
 	case kind == "pointer" && !pointer.MatchString(textOf(value)):
 		return "it is no JSON Pointer: " + string(value)
+	case kind == "objects":
+		var all map[string]map[string]jsontext.Value
+		if json.Unmarshal(value, &all, lenient) != nil {
+			return "want an object of objects, got " + string(value)
+		}
 	case kind == "int" || kind == "count":
 		n, err := strconv.ParseFloat(string(value), 64)
 		if err != nil || n != math.Trunc(n) || math.Abs(n) > 1<<53-1 || kind == "count" && n < 0 {

@@ -78,9 +78,9 @@ var brokenWriters = map[string]struct {
 		return strings.Replace(f, `,"input":`, `,"inputs":`, 1)
 	}), "dialect.form", []string{"tool.known"}},
 	"uistream without start":                  {"uistream", changeMessages(`"type":"start"`, dropFrame), "dialect.order", nil},
-	"uistream ends another part":              {"uistream", changeMessages(`"type":"text-end"`, func(f string) string { return strings.Replace(f, `"id":"`, `"id":"x`, 1) }), "dialect.ids", []string{"dialect.open", "dialect.order"}},
-	"uistream starts twice":                   {"uistream", changeMessages(`"type":"start"`, doubleFrame), "dialect.once", nil},
-	"uistream leaves a part open":             {"uistream", changeMessages(`"type":"text-end"`, dropFrame), "dialect.open", []string{"dialect.order"}},
+	"uistream ends another part":              {"uistream", changeMessages(`"type":"text-end"`, func(f string) string { return strings.Replace(f, `"id":"`, `"id":"x`, 1) }), "dialect.ids", []string{"dialect.open", "dialect.advice"}},
+	"uistream starts twice":                   {"uistream", changeMessages(`"type":"start"`, doubleFrame), "dialect.advice", nil},
+	"uistream leaves a part open":             {"uistream", changeMessages(`"type":"text-end"`, dropFrame), "dialect.open", []string{"dialect.advice"}},
 	"agui runs without RUN_STARTED":           {"agui", changeMessages(`"RUN_STARTED"`, dropFrame), "dialect.order", nil},
 	"agui begins a message twice":             {"agui", changeMessages(`"TEXT_MESSAGE_START"`, doubleFrame), "dialect.once", nil},
 	"agui leaves a message open":              {"agui", changeMessages(`"TEXT_MESSAGE_END"`, dropFrame), "dialect.open", nil},

@@ -14,7 +14,7 @@ func (c *Checker) checkTool(m dialect.Message) {
 			c.found.Fail("tool-again", "the input of %q starts twice", id)
 			return
 		}
-		c.m.tools[id] = &checkedTool{name: m.String("toolName")}
+		c.m.tools[id], c.m.ofStep[id] = &checkedTool{name: m.String("toolName")}, true
 		return
 	case "tool-input-available", "tool-input-error":
 		c.checkInput(m, id, t)
@@ -49,7 +49,7 @@ func (c *Checker) checkInput(m dialect.Message, id string, t *checkedTool) {
 	name := m.String("toolName")
 	if t == nil {
 		t = &checkedTool{name: name}
-		c.m.tools[id] = t
+		c.m.tools[id], c.m.ofStep[id] = t, true
 	}
 	if t.available || t.ended {
 		c.found.Fail("tool-again", "the input of %q is available twice", id)

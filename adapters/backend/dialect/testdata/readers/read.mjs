@@ -39,6 +39,13 @@ function uistream({ parseJsonEventStream, uiMessageChunkSchema, readUIMessageStr
 }
 readers["ai 6"] = uistream(await import("ai"));
 readers["ai 7"] = uistream(await import("ai7"));
+readers["verdict of ai 7"] = async (lines) => {
+  try {
+    return (await readers["ai 7"](lines)).map((problem) => `rejects: ${problem}`);
+  } catch (e) {
+    return [`rejects: ${e}`]; // a line is no JSON
+  }
+};
 
 // agui reads a stream as HttpAgent does: each event, their order, and what they make.
 async function agui(lines) {
