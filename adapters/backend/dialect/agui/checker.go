@@ -54,7 +54,7 @@ func Rules() []string {
 //	agent-again          a sub-agent starts twice in a run
 //	agent-late           a sub-agent starts after the first of its events
 //	agent-not-open       a sub-agent ends that has not started, or has ended
-//	agent-ended        + an event names a sub-agent that has ended
+//	agent-ended        + a message, a call or a result is of a sub-agent that has ended
 //	agent-unknown        the parent of a sub-agent has not started
 //	agent-open           a sub-agent has no end when its run ends
 //	owner                an event names another sub-agent than the one that began its part

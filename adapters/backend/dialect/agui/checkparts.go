@@ -303,10 +303,11 @@ func (c *Checker) noteAgent(m dialect.Message) {
 	if !by.tagged || m.Type == "SUBAGENT_STARTED" || m.Type == "SUBAGENT_FINISHED" || m.Type == "SUBAGENT_ERROR" {
 		return
 	}
-	switch c.run.agents[by.id] {
-	case 0:
+	of, isPart := partKinds[m.Type]
+	switch state := c.run.agents[by.id]; {
+	case state == 0:
 		c.run.agents[by.id] = named
-	case agentEnded:
+	case state == agentEnded && (isPart && of.kind != "step" || m.Type == "TOOL_CALL_RESULT"): // the tag of others is only where they come from
 		c.found.Advise("agent-ended", "%s of %q", m.Type, by.id)
 	}
 }
