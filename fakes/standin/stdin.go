@@ -88,7 +88,7 @@ func (p *Play) takeLine(l *launch, b []byte) {
 	switch {
 	case p.ignoresInput(l):
 	case p.claimVerbatim(l, w, &s):
-	case p.refuseMisfit(l, &s):
+	case p.refuseMisfit(l, &s, b):
 	case p.refuseChanged(l, &s, b):
 	case s.isHandshake() && !l.ready:
 		l.hello, l.ready = *s.Step, true
@@ -141,24 +141,35 @@ func (p *Play) refuseSetting(l *launch, s *step) bool {
 	return why != ""
 }
 
-// refuseMisfit refuses a request that does not have the form that the version demands.
-func (p *Play) refuseMisfit(l *launch, s *step) bool {
-	if s.Kind == KindAnswer || s.Method == "" {
+// refuseMisfit refuses a request or a notification that does not have the form that the version
+// demands.
+func (p *Play) refuseMisfit(l *launch, s *step, b []byte) bool {
+	if s.Kind == KindAnswer {
 		return false
 	}
-	why := p.o.ReadReplies.Misfit(s.Method, s.id != nil, s.Params)
-	if why == "" {
+	m := p.o.ReadReplies.Misfit(s.Line, b)
+	if m == nil {
 		return false
 	}
 	for i := p.pos; i < len(p.s.lines); i++ {
 		rec := &p.s.lines[i]
-		if rec.w.Process == l.n && rec.claimed == nil && rec.w.Dir == fixtures.In && rec.step.Method == s.Method && p.o.ReadReplies.Misfit(s.Method, true, rec.step.Params) != "" {
+		if rec.w.Process == l.n && rec.claimed == nil && rec.w.Dir == fixtures.In && rec.step.Method == s.Method && p.o.ReadReplies.Misfit(rec.step.Line, rec.w.Bytes) != nil {
 			return false // the recording's client wrote it too, and holds the runtime's refusal
 		}
 	}
-	p.violationf("process %d: %s: %s", l.n, describe(s), why)
-	p.refuse(l, s, "Invalid request: "+why)
+	p.violationf("process %d: %s: %s; %s", l.n, describe(s), m.Why, p.howToAsk(s, m.Path))
+	if f := p.s.rt.Replies.RefuseMisfit; f != nil {
+		p.writeReply(l, f(s.Line, m.Part, m.Why))
+	} else {
+		p.refuse(l, s, "Invalid request: "+m.Why)
+	}
 	return true
+}
+
+// howToAsk returns the command that shows what the real runtime does with a change of a member.
+func (p *Play) howToAsk(s *step, path string) string {
+	fact := strings.TrimSpace(refusal.LineName(s.Line) + " " + path)
+	return fmt.Sprintf("to ask the runtime: turnspec census %s@%s --scenario %s --fact '%s'", p.c.Runtime, p.c.Version, p.c.Scenario, fact)
 }
 
 // refuseChanged does with a line what the version was found to do with such a one, if it does not
@@ -433,7 +444,7 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 	}
 	l.answered[id], w.Asked, w.Tool = true, request.Method, request.Asked.Tool
 	w.Calls, w.Hook = request.Asked.Calls, request.Asked.Hook != ""
-	misfit := p.misfit(w.Asked, w.Bytes)
+	misfit := p.misfit(w.Asked, s, w.Bytes)
 	for i := range p.s.lines {
 		rec := &p.s.lines[i]
 		if rec.w.Process != l.n || rec.w.Dir != fixtures.In || rec.step.Kind != KindAnswer || rec.claimed != nil ||
@@ -443,7 +454,7 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 		want := rec.step.Step.Answer
 		want.Value = p.translateJSON(want.Value, l)
 		why := difference(want, s.Step.Answer, p.translateJSON(request.Asked.Input, l))
-		if p.misfit(w.Asked, rec.w.Bytes) == "" { // else the recording's client sent a misfit on purpose
+		if p.misfit(w.Asked, &rec.step, rec.w.Bytes) == "" { // else the recording's client sent a misfit on purpose
 			why = cmp.Or(misfit, why)
 		}
 		if why != "" && !rec.step.optional { // a late answer decided nothing
@@ -462,9 +473,13 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 	}
 }
 
-func (p *Play) misfit(method string, answer []byte) string {
+// misfit returns why a reply is one that the runtime does not understand, or "".
+func (p *Play) misfit(method string, s *step, reply []byte) string {
+	if m := p.o.ReadReplies.MisfitReply(method, s.Line); m != nil {
+		return "the reply to " + method + ": " + m.Why + "; " + p.howToAsk(s, m.Path)
+	}
 	if f := p.s.rt.Replies.Misfit; f != nil {
-		return f(method, answer)
+		return f(method, reply)
 	}
 	return ""
 }

@@ -372,3 +372,21 @@ var namesNoRole = broken.Adapter{
 		return err
 	}},
 }
+
+// listsNoServers opens a session without the list of MCP servers, which the protocol demands.
+var listsNoServers = broken.Adapter{
+	Name: "lists-no-servers", Sentence: "opens a session without a list of servers",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.Replace(line, []byte(`"mcpServers"`), []byte(`"mcp_servers"`), 1))
+		return err
+	}},
+}
+
+// choosesNothing answers a question without the option that the user chose.
+var choosesNothing = broken.Adapter{
+	Name: "chooses-nothing", Sentence: "answers a question without the chosen option",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.Replace(line, []byte(`"optionId"`), []byte(`"option"`), 1))
+		return err
+	}},
+}

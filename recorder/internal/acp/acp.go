@@ -24,11 +24,12 @@ import (
 
 // Runtime is an agent of the Agent Client Protocol.
 var Runtime = &drive.Runtime{
-	Wire:      wireacp.Runtime,
-	New:       newClient,
-	Connect:   connect,
-	SessionIn: regexp.MustCompile(`"method"\s*:\s*"session/update"`),
-	Options:   []string{"effort", "extra dirs"},
+	Wire:       wireacp.Runtime,
+	New:        newClient,
+	Connect:    connect,
+	ReadSchema: readSchema,
+	SessionIn:  regexp.MustCompile(`"method"\s*:\s*"session/update"`),
+	Options:    []string{"effort", "extra dirs"},
 	// codex-acp asks for a title of the session after its first turn. It ignores a reply that
 	// is not JSON, so that no line depends on when the reply comes.
 	Aside: "No title.",
