@@ -390,3 +390,12 @@ var choosesNothing = broken.Adapter{
 		return err
 	}},
 }
+
+// misnamesAnAction opens a session with permission rules of which no member says what happens.
+var misnamesAnAction = broken.Adapter{
+	Name: "misnames-an-action", Sentence: "opens a session with rules that have no action",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.ReplaceAll(line, []byte(`"action"`), []byte(`"effect"`)))
+		return err
+	}},
+}

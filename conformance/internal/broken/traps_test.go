@@ -52,6 +52,7 @@ var traps = []struct {
 	{"acp/claude-agent-acp", "stop/mid-tool", []string{"tool.paired", "turn.nothing-after-terminal"}, []string{"turn.stall-ends"}, emitsAResultAfterTheEnd},
 	{"acp/opencode", "stop/mid-tool", []string{"order.ts", "tool.paired", "turn.nothing-after-terminal"}, []string{"turn.crash-ends", "turn.stall-ends"}, emitsAResultAfterTheEnd},
 	{"acp", "file/write-and-edit", []string{"tool.known", "tool.paired"}, nil, startsACallAgain},
+	{"opencode", "text/plain", []string{"session.call-results", "text.once", "turn.one-terminal", "wire.valid-input"}, nil, misnamesAnAction},
 	{"acp", "text/plain", []string{"session.call-results", "text.once", "turn.one-terminal", "wire.valid-input"}, nil, listsNoServers},
 	{"acp", "permission/allow", []string{"wire.valid-input"}, nil, choosesNothing},
 	{"pi", "session/opened-with-an-effort", []string{"session.open-options"}, nil, dropsTheEffort},

@@ -29,13 +29,14 @@ import (
 
 // Runtime is OpenCode.
 var Runtime = &drive.Runtime{
-	Wire:      wireopencode.Runtime,
-	New:       newOpenCode,
-	Connect:   Connect,
-	Relay:     httplines.Server{Ready: regexp.MustCompile(`^opencode server listening on (http://\S+)`)}.Launcher,
-	SessionIn: regexp.MustCompile(`"sessionID"\s*:\s*"ses_`),
-	Options:   []string{"instructions", "effort"},
-	Deadline:  3 * time.Minute, // it repeats a request that fails five times, for a minute and a half
+	Wire:       wireopencode.Runtime,
+	New:        newOpenCode,
+	Connect:    Connect,
+	ReadSchema: readSchema,
+	Relay:      httplines.Server{Ready: regexp.MustCompile(`^opencode server listening on (http://\S+)`)}.Launcher,
+	SessionIn:  regexp.MustCompile(`"sessionID"\s*:\s*"ses_`),
+	Options:    []string{"instructions", "effort"},
+	Deadline:   3 * time.Minute, // it repeats a request that fails five times, for a minute and a half
 }
 
 // client drives one run.
