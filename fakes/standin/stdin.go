@@ -157,7 +157,7 @@ func (p *Play) refuseMisfit(l *launch, s *step, b []byte) bool {
 			return false // the recording's client wrote it too, and holds the runtime's refusal
 		}
 	}
-	p.violationf("process %d: %s: %s; %s", l.n, describe(s), m.Why, p.howToAsk(s, m.Path))
+	p.violationf("process %d: %s: %s%s", l.n, describe(s), m.Why, p.howToAsk(s, m.Path))
 	if f := p.s.rt.Replies.RefuseMisfit; f != nil {
 		p.writeReply(l, f(s.Line, m.Part, m.Why))
 	} else {
@@ -166,10 +166,14 @@ func (p *Play) refuseMisfit(l *launch, s *step, b []byte) bool {
 	return true
 }
 
-// howToAsk returns the command that shows what the real runtime does with a change of a member.
+// howToAsk returns the command that shows what the real runtime does with a change of a member; ""
+// if no program of a vendor can be asked.
 func (p *Play) howToAsk(s *step, path string) string {
+	if len(p.s.rt.BuiltIn) > 0 {
+		return ""
+	}
 	fact := strings.TrimSpace(refusal.LineName(s.Line) + " " + path)
-	return fmt.Sprintf("to ask the runtime: turnspec census %s@%s --scenario %s --fact '%s'", p.c.Runtime, p.c.Version, p.c.Scenario, fact)
+	return fmt.Sprintf("; to ask the runtime: turnspec census %s@%s --scenario %s --fact '%s'", p.c.Runtime, p.c.Version, p.c.Scenario, fact)
 }
 
 // refuseChanged does with a line what the version was found to do with such a one, if it does not
@@ -476,7 +480,7 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 // misfit returns why a reply is one that the runtime does not understand, or "".
 func (p *Play) misfit(method string, s *step, reply []byte) string {
 	if m := p.o.ReadReplies.MisfitReply(method, s.Line); m != nil {
-		return "the reply to " + method + ": " + m.Why + "; " + p.howToAsk(s, m.Path)
+		return "the reply to " + method + ": " + m.Why + p.howToAsk(s, m.Path)
 	}
 	if f := p.s.rt.Replies.Misfit; f != nil {
 		return f(method, reply)

@@ -399,3 +399,21 @@ var misnamesAnAction = broken.Adapter{
 		return err
 	}},
 }
+
+// misspellsTheEffort asks for a level of reasoning that there is not.
+var misspellsTheEffort = broken.Adapter{
+	Name: "misspells-the-effort", Sentence: "asks for a level of reasoning that there is not",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.Replace(line, []byte(`"reasoning_effort":"high"`), []byte(`"reasoning_effort":"highest"`), 1))
+		return err
+	}},
+}
+
+// quotesABoolean writes a switch of a request as a string.
+var quotesABoolean = broken.Adapter{
+	Name: "quotes-a-boolean", Sentence: "writes a switch of a request as a string",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.Replace(line, []byte(`"stream":true`), []byte(`"parallel_tool_calls":"yes","stream":true`), 1))
+		return err
+	}},
+}
