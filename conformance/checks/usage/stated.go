@@ -37,7 +37,7 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 		var problems []conformance.Problem
 		for first, now := runindex.FirstLineOf(t.Run, e), e.Line; now >= first; now-- {
 			var one conformance.Finding
-			compareUsage(statements, e, d, began[e.Turn], now, &one)
+			compareUsage(t, statements, e, d, began[e.Turn], now, &one)
 			if problems = one.Problems; len(problems) == 0 {
 				break
 			}
@@ -60,7 +60,7 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 
 // compareUsage compares a usage with what the runtime had stated when so many lines had
 // been played, in a turn that began at a line.
-func compareUsage(statements runindex.Statements, e conformance.Event, d event.Usage, began, now int, f *conformance.Finding) {
+func compareUsage(t *conformance.Trial, statements runindex.Statements, e conformance.Event, d event.Usage, began, now int, f *conformance.Finding) {
 	s, ok := statements.Last(now, func(s wire.Statement) bool { return s.Tokens != nil })
 	if !ok {
 		f.At(e, "the runtime has not stated this usage")
@@ -76,17 +76,20 @@ func compareUsage(statements runindex.Statements, e conformance.Event, d event.U
 	if of, ok := statements.Last(now, func(s wire.Statement) bool { return s.Cost != nil }); ok && cost == nil { // stated by a line of its own
 		cost = of.Cost
 	}
-	judgeCost(f, e, d, cost)
+	judgeCost(t, f, e, d, cost)
 	windows := s.Windows
 	if of, ok := statements.Last(now, func(s wire.Statement) bool { return s.Windows != nil }); ok && windows == nil { // stated when the session was opened
 		windows = of.Windows
 	}
-	judgeContext(f, e, d, windows, lastReply(statements, began, now))
+	judgeContext(t, f, e, d, windows, lastReply(statements, began, now))
 }
 
-func judgeCost(f *conformance.Finding, e conformance.Event, d event.Usage, cost *float64) {
+func judgeCost(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Usage, cost *float64) {
 	switch {
-	case d.Cost == nil: // it is optional
+	case d.Cost == nil:
+		if cost != nil && t.Supports("usage.cost") {
+			f.At(e, "the runtime states a cost of $%v, but the usage has none", *cost)
+		}
 	case cost == nil:
 		f.At(e, "the runtime states no cost, but the usage has $%v", *d.Cost)
 	case *d.Cost != *cost:
@@ -96,9 +99,12 @@ func judgeCost(f *conformance.Finding, e conformance.Event, d event.Usage, cost 
 
 // judgeContext judges the window of the context, and how much of it the last reply of
 // the model used.
-func judgeContext(f *conformance.Finding, e conformance.Event, d event.Usage, windows []int64, last *wire.Tokens) {
+func judgeContext(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Usage, windows []int64, last *wire.Tokens) {
 	switch {
-	case d.Context == nil: // it is optional
+	case d.Context == nil:
+		if last != nil && len(windows) > 0 && t.Supports("usage.context") {
+			f.At(e, "the runtime states a window of %v tokens, of which the last reply used %d, but the usage has no context", windows, last.Total)
+		}
 	case !slices.Contains(windows, d.Context.Window):
 		f.At(e, "the runtime states a window of %v tokens, but the usage has %d", windows, d.Context.Window)
 	case last != nil && d.Context.Used != last.Total:

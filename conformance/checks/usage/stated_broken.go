@@ -32,6 +32,18 @@ var countsNothing = broken.Adapter{
 	Mutation: eachUsage(func(d *event.Usage) { d.Tokens = event.Tokens{} }),
 }
 
+var leavesOutTheCost = broken.Adapter{
+	Name: "leaves-out-the-cost", Sentence: "reports no cost",
+	Proves: "usage.stated", Runtime: "claude", Why: "Codex states no cost",
+	Mutation: eachUsage(func(d *event.Usage) { d.Cost = nil }),
+}
+
+var leavesOutTheContext = broken.Adapter{
+	Name: "leaves-out-the-context", Sentence: "reports usage without the context",
+	Proves:   "usage.stated",
+	Mutation: eachUsage(func(d *event.Usage) { d.Context = nil }),
+}
+
 func eachUsage(f func(d *event.Usage)) broken.Mutation {
 	return broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.Usage); ok {

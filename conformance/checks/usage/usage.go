@@ -21,6 +21,8 @@ func Broken() []broken.Adapter {
 		roundsTheCost,
 		guessesTheWindow,
 		countsNothing,
+		leavesOutTheCost,
+		leavesOutTheContext,
 		namesAnotherScope,
 	}
 }
