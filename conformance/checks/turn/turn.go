@@ -93,6 +93,7 @@ func Broken() []broken.Adapter {
 		showsAnotherFile,
 		numbersItsTurns,
 		compactsForEver,
+		forgetsTheSize,
 		retriesInSilence,
 		hidesTheQueue,
 		neverStops,
