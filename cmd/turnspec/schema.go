@@ -24,8 +24,9 @@ func schemaCmd() *cobra.Command {
 		Use:   "schema [RUNTIME[@VERSION]…]",
 		Short: "Print what an installed runtime declares about its wire",
 		Long: `Schema prints the messages, types, fields and values of a runtime's wire, one
-declaration per line. Codex prints them itself, without network. For Claude Code
-they are the published types of its SDK, from the npm registry, read with Node.
+declaration per line. Codex prints them itself, and opencode serves them, without
+network. For ACP they are the schema of the SDK that the agent contains. For Claude
+Code they are the published types of its SDK, from the npm registry, read with Node.
 
 --write stores them beside the cases, --check compares them with the stored ones.
 Without an argument, runtimes whose vendor publishes nothing are skipped.

@@ -147,19 +147,19 @@ func (p *Play) refuseMisfit(l *launch, s *step, b []byte) bool {
 	if s.Kind == KindAnswer {
 		return false
 	}
-	m := p.o.ReadReplies.Misfit(s.Line, b)
+	m := p.o.ReadReplies.Misfit(s.Method, s.id != nil, s.Params, b)
 	if m == nil {
 		return false
 	}
 	for i := p.pos; i < len(p.s.lines); i++ {
 		rec := &p.s.lines[i]
-		if rec.w.Process == l.n && rec.claimed == nil && rec.w.Dir == fixtures.In && rec.step.Method == s.Method && p.o.ReadReplies.Misfit(rec.step.Line, rec.w.Bytes) != nil {
+		if rec.w.Process == l.n && rec.claimed == nil && rec.w.Dir == fixtures.In && rec.step.Method == s.Method && p.o.ReadReplies.Misfit(s.Method, rec.step.id != nil, rec.step.Params, rec.w.Bytes) != nil {
 			return false // the recording's client wrote it too, and holds the runtime's refusal
 		}
 	}
 	p.violationf("process %d: %s: %s%s", l.n, describe(s), m.Why, p.howToAsk(s, m.Path))
 	if f := p.s.rt.Replies.RefuseMisfit; f != nil {
-		p.writeReply(l, f(s.Line, m.Part, m.Why))
+		p.writeReply(l, f(s.Line, wire.Part(m.Part), m.Why))
 	} else {
 		p.refuse(l, s, "Invalid request: "+m.Why)
 	}
@@ -479,7 +479,8 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 
 // misfit returns why a reply is one that the runtime does not understand, or "".
 func (p *Play) misfit(method string, s *step, reply []byte) string {
-	if m := p.o.ReadReplies.MisfitReply(method, s.Line); m != nil {
+	m := p.o.ReadReplies.MisfitReply(method, s.Result)
+	if m != nil && !s.Failed { // each request may be answered by an error
 		return "the reply to " + method + ": " + m.Why + p.howToAsk(s, m.Path)
 	}
 	if f := p.s.rt.Replies.Misfit; f != nil {
