@@ -173,6 +173,10 @@ func (rep *Report) countParts(s *schema.Schema, seen *schema.Seen, tags *wire.Ta
 		}
 	}
 	rep.Undeclared = map[string]int{}
+	if !slices.ContainsFunc(s.Roots, ofTheRuntime) { // the schema is of what a client may write
+		rep.Parts = []Part{{Name: Messages, Never: []string{}}, newPart(Requests, requests, seen.Messages), {Name: Items, Never: []string{}}, {Name: Fields, Never: []string{}}, {Name: Values, Never: []string{}}}
+		return
+	}
 	for m, n := range seen.Messages {
 		if !slices.Contains(messages, m) && !slices.Contains(requests, m) && m != schema.Message+" stdout" {
 			rep.Undeclared[m] = n
@@ -191,6 +195,11 @@ func (rep *Report) countParts(s *schema.Schema, seen *schema.Seen, tags *wire.Ta
 		newPart(Messages, messages, seen.Messages), newPart(Requests, requests, seen.Messages),
 		newPart(Items, items, seen.Values), newPart(Fields, u.Fields, seen.Fields), newPart(Values, values, seen.Values),
 	}
+}
+
+// ofTheRuntime reports whether a message is one that the runtime sends.
+func ofTheRuntime(r schema.Root) bool {
+	return r.Kind == schema.Notification || r.Kind == schema.ServerRequest || r.Kind == schema.Message && r.Name == "stdout"
 }
 
 func newPart(name string, all []string, seen map[string]int) Part {

@@ -30,6 +30,10 @@ func Table(reports []*Report) [][]string {
 			row = append(row, slices.Repeat([]string{"-"}, len(PartNames()))...)
 		}
 		for _, p := range rep.Parts {
+			if p.All == 0 { // the schema has none
+				row = append(row, "-")
+				continue
+			}
 			row = append(row, fmt.Sprintf("%d/%d", p.Seen, p.All))
 		}
 		rows = append(rows, row)
