@@ -45,8 +45,7 @@
 // WebSearch. safe-edit has Edit too, but an Edit that creates, moves or removes a file
 // counts as Write. no-bash has all tools except Bash. full has all. Tools that only
 // communicate (TodoWrite, AskUserQuestion, ExitPlanMode …) are in each preset, and so
-// are listed MCP tools, because the user listed them. Where seed 002 has all tools in
-// full, use MCP: ["*"] here.
+// are listed MCP tools, because the user listed them. For all MCP tools, list "*".
 //
 // The effect of a decision is that of its worst part: deny, then ask, then allow.
 //
