@@ -37,6 +37,14 @@ const (
 	SettingSources      = "sources of settings"
 )
 
+// choice returns what a client has chosen after a step.
+func (s *script) choice(before wire.Settings, x *step) wire.Settings {
+	if s.rt.ClientRunsTurns && x.Kind == KindSend { // each request states all
+		before = wire.Settings{Dir: before.Dir}
+	}
+	return overlay(before, x.Step.Settings)
+}
+
 // overlay returns the settings with what a later request changes.
 func overlay(s, later wire.Settings) wire.Settings {
 	return wire.Settings{
@@ -73,7 +81,7 @@ func (s *script) collectSettings() {
 			}
 		case fixtures.In:
 			if sets := l.step.Step.Settings; !l.step.free && !l.invalid && sets != (wire.Settings{}) && !s.isRefusedSet(i) {
-				*at = overlay(*at, sets)
+				*at = s.choice(*at, &l.step)
 			}
 			l.chosen = *at
 		}
@@ -94,7 +102,7 @@ func (p *Play) noteChoice(l *launch, rec *line, s *step) {
 	case rec != nil && s.Kind == KindSet && p.s.isRefusedSet(slices.IndexFunc(p.s.lines, func(l line) bool { return l.w == rec.w })):
 		return
 	}
-	l.chosen = overlay(l.chosen, s.Step.Settings)
+	l.chosen = p.s.choice(l.chosen, s)
 	if rec == nil {
 		return
 	}

@@ -400,6 +400,18 @@ var misnamesAnAction = broken.Adapter{
 	}},
 }
 
+// forgetsTheEffortLater states the level of reasoning in the first request of a conversation only.
+var forgetsTheEffortLater = broken.Adapter{
+	Name: "forgets-the-effort-later", Sentence: "asks for the level of reasoning in the first request only",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		if bytes.Contains(line, []byte(`"role":"assistant"`)) {
+			line = bytes.Replace(line, []byte(`"reasoning_effort":"high",`), nil, 1)
+		}
+		_, err := w.Write(line)
+		return err
+	}},
+}
+
 // misspellsTheEffort asks for a level of reasoning that there is not.
 var misspellsTheEffort = broken.Adapter{
 	Name: "misspells-the-effort", Sentence: "asks for a level of reasoning that there is not",

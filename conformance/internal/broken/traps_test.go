@@ -63,6 +63,7 @@ var traps = []struct {
 	{"acp/opencode", "session/opened-with-an-effort", []string{"session.open-options", "text.once", "turn.queued"}, []string{"turn.stall-ends"}, dropsTheEffort},
 	{"claude/2.1.329", "text/plain", []string{"text.once", "turn.one-terminal", "wire.valid-input"}, []string{"turn.stall-ends"}, namesNoRole},
 	{"chat", "session/opened-with-an-effort", []string{"session.open-options"}, nil, dropsTheEffort},
+	{"chat", "session/opened-with-an-effort", []string{"session.open-options"}, nil, forgetsTheEffortLater},
 	{"chat/1-plain", "session/opened-with-an-effort", []string{"session.history", "text.once", "wire.valid-input"}, nil, misspellsTheEffort},
 	{"chat/1-plain", "text/plain", []string{"text.once", "wire.valid-input"}, nil, quotesABoolean},
 	{"chat", "limit/requests-with-a-client-tool", []string{"session.open-options"}, nil, asksWithoutALimit},
