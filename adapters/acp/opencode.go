@@ -177,6 +177,7 @@ type openCodeOutput struct {
 	Metadata struct {
 		Exit      jsontext.Value `json:"exit"`
 		Truncated jsontext.Value `json:"truncated"`
+		Exists    jsontext.Value `json:"exists"` // the file that is written was there before
 
 		Interrupted jsontext.Value `json:"interrupted"` // the model was stopped while it wrote the input
 		Files       struct {
@@ -191,11 +192,10 @@ func (t *translator) completeOpenCode(c *toolCall, d *event.ToolResult) {
 	out := lenient.Decode[openCodeOutput](c.rawOutput)
 	d.Truncated = lenient.IsTrue(out.Metadata.Truncated)
 	if path := c.start().FilePath; c.name == "Write" && path != "" && !d.IsError {
-		// The lines that change in a file that was there before are not stated.
 		in := lenient.Decode[struct {
 			Content lenient.Str `json:"content"`
 		}](c.input)
-		d.Changes = []event.FileChange{{Path: path, Kind: event.ChangeAdd, Diff: string(in.Content)}}
+		d.Changes = []event.FileChange{ledger.WrittenFile(path, string(in.Content), lenient.IsTrue(out.Metadata.Exists))}
 	}
 	if d.IsError || c.name != "Bash" {
 		return

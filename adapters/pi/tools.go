@@ -178,14 +178,7 @@ func (t *translator) toolEnded() {
 // there before: it was if the session has read or changed it. What it held may have
 // changed since, so that the diff has the new lines only.
 func (t *translator) written(path, content string) event.FileChange {
-	if !t.files[path] {
-		return event.FileChange{Path: path, Kind: event.ChangeAdd, Diff: content}
-	}
-	var added strings.Builder
-	for l := range strings.Lines(content) {
-		added.WriteString("+" + strings.TrimSuffix(l, "\n") + "\n")
-	}
-	return event.FileChange{Path: path, Kind: event.ChangeUpdate, Diff: added.String()}
+	return ledger.WrittenFile(path, content, t.files[path])
 }
 
 // diff returns the change of a file, without the names of the files in its head.

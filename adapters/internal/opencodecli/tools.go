@@ -129,8 +129,7 @@ func ResultOf(p Part, tool string, in *Input) event.ToolResult {
 	case tool == "Edit" && path != "":
 		d.Changes = []event.FileChange{{Path: path, Kind: event.ChangeUpdate, Diff: hunks(string(st.Metadata.Files.Patch))}}
 	case tool == "Write" && path != "":
-		// The lines that change in a file that was there before are not stated.
-		d.Changes = []event.FileChange{{Path: path, Kind: event.ChangeAdd, Diff: string(in.Content)}}
+		d.Changes = []event.FileChange{ledger.WrittenFile(path, string(in.Content), lenient.IsTrue(st.Metadata.Exists))}
 	}
 	return d
 }

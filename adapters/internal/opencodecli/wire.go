@@ -55,6 +55,7 @@ type State struct {
 		Exit        jsontext.Value `json:"exit"`
 		Interrupted jsontext.Value `json:"interrupted"`
 		Truncated   jsontext.Value `json:"truncated"`
+		Exists      jsontext.Value `json:"exists"` // the file that is written was there before
 		Session     lenient.Str    `json:"sessionId"`
 		Files       struct {
 			Patch lenient.Str `json:"patch"`
