@@ -22,6 +22,7 @@ var noiseMembers = map[string]string{
 	"elapsed_time_seconds":  clock,
 	"duration":              clock,
 	"durationSeconds":       clock,
+	"wall_time_seconds":     clock,
 	"resets_at":             clock,
 	"resetsAt":              clock,
 	"mtime":                 clock,
