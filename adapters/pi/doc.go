@@ -2,8 +2,9 @@
 //
 // It runs `pi --mode rpc` over stdio, with one process for each session. Tested versions:
 // 0.73.1 of @mariozechner/pi-coding-agent, and 0.87.1 and 1.6.0 of @earendil-works/pi-coding-agent,
-// which speak two dialects; since 1.0 a message is named when it ends. New returns the adapter for live sessions, Adapter.Transcribe
-// converts transcripts of stdout, also of `pi --mode json`; both use one translator.
+// which speak two dialects; since 1.0 a message is named when it ends. New returns the
+// adapter for live sessions, Adapter.Transcribe converts transcripts of stdout, also of
+// `pi --mode json`; both use one translator.
 //
 // # Opening
 //

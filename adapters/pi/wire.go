@@ -68,9 +68,9 @@ type message struct {
 	Usage        usage          `json:"usage"`
 }
 
-// id is the message's id, or else what tells it from the others of its session, also after a
-// resume in another process: since 1.0 a message is named when it ends. Its number in this
-// process is the last resort.
+// id returns the id of a message that starts. Since 1.0 a message gets its id when it ends; its
+// time is then unique in the session, also after a resume in another process. A message with
+// neither gets its number in this process.
 func (m *message) id(number int) string {
 	switch {
 	case m.ResponseID != "":

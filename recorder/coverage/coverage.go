@@ -174,7 +174,10 @@ func (rep *Report) countParts(s *schema.Schema, seen *schema.Seen, tags *wire.Ta
 	}
 	rep.Undeclared = map[string]int{}
 	if !slices.ContainsFunc(s.Roots, ofTheRuntime) { // the schema is of what a client may write
-		rep.Parts = []Part{{Name: Messages, Never: []string{}}, newPart(Requests, requests, seen.Messages), {Name: Items, Never: []string{}}, {Name: Fields, Never: []string{}}, {Name: Values, Never: []string{}}}
+		rep.Parts = []Part{
+			newPart(Messages, nil, nil), newPart(Requests, requests, seen.Messages),
+			newPart(Items, nil, nil), newPart(Fields, nil, nil), newPart(Values, nil, nil),
+		}
 		return
 	}
 	for m, n := range seen.Messages {
