@@ -223,7 +223,7 @@ func storeDefects() map[string]storeDefect {
 						continue
 					}
 					seen, changes := lastSeq(m, session), 0
-					for ; changes < 2; time.Sleep(time.Millisecond) {
+					for ; changes < 2; time.Sleep(50 * time.Millisecond) {
 						if last := lastSeq(m, session); last != seen {
 							seen, changes = last, changes+1
 						}
