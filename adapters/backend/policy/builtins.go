@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ func init() { //nolint:gochecknoinits // judges refer to the table that holds th
 		"read": judgeRead, "unset": judgeUnset, "set": judgeSet, "trap": judgeTrap, "exit": judgeExit, "date": judgeDate, "eval": judgeEval,
 		"sh": judgeShell, "bash": judgeShell, "dash": judgeShell, "ash": judgeShell, "zsh": judgeShell,
 		"command": judgeCommand, "env": judgeEnv, "xargs": judgeXargs,
-		"git": judgeGit, "find": judgeFind, "sed": judgeSed, "awk": judgeAwk, "gawk": judgeAwk, "mawk": judgeAwk, "nawk": judgeAwk,
+		"git": judgeGit, "jq": judgeJq, "find": judgeFind, "sed": judgeSed, "awk": judgeAwk, "gawk": judgeAwk, "mawk": judgeAwk, "nawk": judgeAwk,
 		"rm": judgeRemove, "unlink": judgeRemove, "cp": judgeCopy, "mv": judgeCopy, "ln": judgeCopy, "install": judgeCopy, "mktemp": judgeMktemp, "tar": judgeTar,
 		"make": judgeMake, "gmake": judgeMake, "node": judgeInterpreter, "python": judgeInterpreter, "python3": judgeInterpreter,
 	}
@@ -83,8 +84,22 @@ func logicalDir(d string) string {
 	return "/" + strings.Join(out, "/")
 }
 
+// printfNumber matches a conversion of printf whose argument zsh evaluates as arithmetic.
+var printfNumber = regexp.MustCompile(`%[-+ #0-9.*]*[^-+ #0-9.*%sbqc]`)
+
 func judgePrintf(j *judgement, n *Node, c *command) flow {
 	n.allow("it prints")
+	args := c.args
+	if len(args) > 0 && args[0].known && args[0].text == "--" {
+		args = args[1:]
+	}
+	if len(args) > 1 && (!args[0].known || strings.Contains(args[0].text, "*") || printfNumber.MatchString(strings.ReplaceAll(args[0].text, "%%", ""))) {
+		for _, f := range args[1:] {
+			if !f.number && (!f.known || strings.ContainsAny(f.text, "[`$")) {
+				j.softDeny(n, c, unlisted("printf of a number that is unknown", "%s"))
+			}
+		}
+	}
 	if len(c.args) > 0 {
 		switch first := c.args[0]; {
 		case !first.known && first.mayBeOption():
@@ -112,12 +127,13 @@ func judgeTest(j *judgement, n *Node, c *command) flow {
 			j.softDeny(n, c, "unknown words may be an operator that runs a subscript; quotes keep them one word")
 		}
 	}
-	if len(args) > 1 && args[0].known && args[0].text == "!" {
+	known := func(i int, of ...string) bool { return args[i].known && slices.Contains(of, args[i].text) }
+	compares := func() bool { return len(args) == 3 && (known(1, binaryTests...) || known(1, numberTests...)) }
+	if len(args) > 1 && !compares() && known(0, "!") {
 		args = args[1:]
 	}
-	known := func(i int, of ...string) bool { return args[i].known && slices.Contains(of, args[i].text) }
 	switch {
-	case len(args) < 2, len(args) == 2 && known(0, unaryTests...), len(args) == 3 && (known(1, binaryTests...) || known(1, numberTests...)):
+	case len(args) < 2, len(args) == 2 && known(0, unaryTests...), compares():
 	default:
 		j.softDeny(n, c, unlisted("this test", "[ -f FILE ], [ A = B ] or [ 1 -lt 2 ], joined by && and ||"))
 	}

@@ -58,12 +58,17 @@ func (j *judgement) judgeArgv(n *Node, argv []field, st state) flow {
 		}
 		c.name = base
 	}
+	n.program = c.name
 	p, ok := programs[c.name]
 	if !ok || strings.Contains(c.name, " ") {
 		j.softDeny(n, c, "unknown program "+c.name+": it is not on the list; a rule such as Bash("+c.name+":*) can allow it")
 		return sameFlow(st)
 	}
-	return j.judgeProgram(n, p, c)
+	out := j.judgeProgram(n, p, c)
+	if p.builds || p.sub { // an option such as make -C is the tool's own
+		return sameFlow(st)
+	}
+	return out
 }
 
 // softDeny sets the effect for unknown commands, unless a rule allows this one.
@@ -167,6 +172,9 @@ func (j *judgement) parse(n *Node, c *command) parsed {
 			n.deny("the option " + o.name + " of " + c.name + " " + deniedReason(c.name, o.name))
 		default:
 			if o.value.src != "" && o.name == o.value.src && p.any {
+				if j.ConfineReads || j.hasReadRules() {
+					j.judgeUnknownPath(n.addPart(WhatRead, o.name), reads, "Read", "the word may become an option with a file")
+				}
 				continue
 			}
 			j.softDeny(n, c, unknownOption(o, c.name))

@@ -25,7 +25,9 @@ type Node struct {
 	Rule   string          `json:"rule,omitzero"`   // the rule that decided, with file:line if it has one
 	Parts  []*Node         `json:"parts,omitzero"`
 
-	own adapters.Effect // without those of the parts
+	own     adapters.Effect // without those of the parts
+	program string          // of a command
+	places  []string        // of a path that is read or written, resolved
 }
 
 // What is the kind of a part.

@@ -81,6 +81,9 @@ func judgeGit(j *judgement, n *Node, c *command) flow {
 type gitCommand struct{ command }
 
 func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
+	if len(g.args) > 0 && !g.args[0].known && (g.name == "submodule" || g.name == "bisect") {
+		j.softDeny(n, &g.command, "unknown git command "+g.name+" "+g.args[0].src)
+	}
 	switch g.name {
 	case "filter-branch", "bisect", "submodule", "difftool", "mergetool", "daemon", "shell", "send-email", "instaweb", "gui", "credential", "hook", "for-each-repo":
 		g.judgeRunner(j, n)
@@ -104,8 +107,12 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 	}
 	c := &command{name, g.args, g.st, g.rule}
 	args := j.parse(n, c).operands
-	if len(args) > 0 && programs["git "+g.name+" "+args[0].text] != nil && args[0].text != g.first() {
-		j.softDeny(n, c, unlisted("an option before "+args[0].src, "it behind that"))
+	for other := range programs {
+		sub, ok := strings.CutPrefix(other, "git "+g.name+" ")
+		if ok && len(args) > 0 && sub != g.first() && (!args[0].known || args[0].text == sub) && name == "git "+g.name {
+			j.softDeny(n, c, unlisted("a word that may be "+sub, "the subcommand behind "+g.name))
+			break
+		}
 	}
 	g.judgeFiles(j, n, args)
 	switch g.name {
@@ -115,6 +122,20 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 		g.judgeConfig(n, args)
 	case "mv", "rm":
 		j.judgeOperands(n, c, parsed{operands: args})
+		j.judgeRenamed(n, c, args)
+	case "checkout", "restore": // a word of checkout may be a file; git follows no link there
+		for _, a := range args {
+			if !a.known {
+				j.softDeny(n, &g.command, "the file or the branch is unknown: "+a.src)
+			}
+			for _, d := range joinDirs(g.st.dirs, a.text) {
+				if place, err := resolvePath(d); a.known && err == nil {
+					j.judgeResolved(n.addPart(WhatWrite, a.src), writes, "Write", place)
+				}
+			}
+		}
+	case "add", "stash":
+		j.tracks = true
 	case "init", "worktree":
 		for i, a := range args {
 			if i > 0 && (strings.Contains(a.text, "/") || !a.known) || g.name == "init" {

@@ -79,6 +79,9 @@ func (g *gitCommand) printsFiles() bool {
 // judgeTracked applies the Read rules to the tracked files that a command prints without
 // naming them: all, or those below its operands.
 func (g *gitCommand) judgeTracked(j *judgement, n *Node, operands []field) {
+	if j.tracks {
+		j.judgeUnknownPath(n.addPart(WhatRead, "tracked files"), reads, "Read", "an earlier part may make git track it")
+	}
 	for _, d := range g.st.dirs {
 		top, err := resolvePath(d)
 		for ; err == nil && top != "/" && !exists(filepath.Join(top, ".git")); top = filepath.Dir(top) {

@@ -180,6 +180,7 @@ func (j *judgement) judgePath(n *Node, a access, tool, path string, dirs []strin
 			p.deny("the path cannot be resolved: " + err.Error())
 			return
 		}
+		p.places = append(p.places, place)
 		j.judgeResolved(p, a, tool, place)
 		if (a == writes || j.ConfineReads) && j.crossesNewLink(one, a == reads) {
 			j.setUnknown(p, newLinkReason)
@@ -266,7 +267,7 @@ func (j *judgement) judgeBelow(n *Node, c *command, got parsed, operands []field
 	rg := c.name == "rg"
 	hidden := !rg || got.mayHold("-.", "-u", "--hidden", "--unrestricted", "-g", "--glob", "--iglob")
 	directories, _ := got.valueOf("-d", "--directories")
-	recursive := rg || c.name == "tar" || directories.text == "recurse" || got.hasOption("-r", "-R", "-a", "--recursive", "--dereference-recursive", "--archive")
+	recursive := rg || c.name == "tar" || c.name == "diff" || directories.text == "recurse" || got.hasOption("-r", "-R", "-a", "--recursive", "--dereference-recursive", "--archive")
 	if !recursive || !j.hasReadRules() {
 		return
 	}

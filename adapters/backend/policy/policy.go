@@ -119,6 +119,7 @@ type judgement struct {
 	startDirs  []string           // resolved; the folders in which the call may start
 	newLinks   []newLink          // the places of symlinks that the command may make, so far
 	newTrees   []newLink          // the places at or below which the command may make a repository
+	tracks     bool               // the command may make git track more files
 	delayed    []delayed          // parts that may still run when a later one makes a symlink
 }
 

@@ -49,8 +49,12 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 			n.deny("an unknown word may be an action")
 		case slices.Contains(findPlain, f.text):
 		case slices.Contains(findValues, f.text):
-			if _, ok := next(); !ok {
+			v, ok := next()
+			if !ok {
 				n.deny("unknown words may follow " + f.text)
+			}
+			if slices.Contains([]string{"-newer", "-anewer", "-cnewer", "-samefile"}, f.text) {
+				j.judgeOperand(n, reads, v, c.st)
 			}
 		case f.text == "-delete":
 			for _, s := range starts {
@@ -123,7 +127,7 @@ func removesJunk(args []field) bool {
 func judgeSed(j *judgement, n *Node, c *command) flow {
 	got := j.parse(n, c)
 	var scripts []field
-	files, a := got.operands, reads
+	files, a, backup := got.operands, reads, field{}
 	for _, o := range got.options {
 		switch o.name {
 		case "-e", "--expression":
@@ -132,8 +136,8 @@ func judgeSed(j *judgement, n *Node, c *command) flow {
 			j.softDeny(n, c, "it runs a script that the policy does not read")
 			scripts = append(scripts, literalField(""))
 		case "-i", "--in-place":
-			a = writes
-			if strings.ContainsAny(o.value.text, "/*") || !o.value.known && o.value.src != "" {
+			a, backup = writes, o.value
+			if strings.ContainsAny(backup.text, "/*") || !backup.known && backup.src != "" {
 				n.deny("the name of the backup is unknown")
 			}
 		}
@@ -148,9 +152,30 @@ func judgeSed(j *judgement, n *Node, c *command) flow {
 	}
 	for _, f := range files {
 		j.judgeOperand(n, a, f, c.st)
+		if backup.text != "" && f.known {
+			j.judgeOperand(n, writes, literalField(f.text+backup.text), c.st)
+		} else if backup.text != "" {
+			j.softDeny(n, c, unlisted("a backup of files that are unknown", "-i without an ending, or the names of the files"))
+		}
 	}
 	j.judgeRenamed(n, c, files)
 	n.allow("it edits text")
+	return sameFlow(c.st)
+}
+
+// judgeJq judges jq, whose program may read the files of modules.
+func judgeJq(j *judgement, n *Node, c *command) flow {
+	got := j.parse(n, c)
+	if len(got.operands) > 0 && (j.ConfineReads || j.hasReadRules()) {
+		switch program := got.operands[0]; {
+		case !program.known:
+			j.softDeny(n, c, "unknown program of jq: it may read a module")
+		case strings.Contains(program.text, "import") || strings.Contains(program.text, "include"):
+			j.softDeny(n, c, "in jq "+unlisted("import or include", "--slurpfile"))
+		}
+	}
+	j.judgeOperands(n, c, got)
+	n.allow("it changes nothing")
 	return sameFlow(c.st)
 }
 

@@ -68,7 +68,7 @@ func judgeMake(j *judgement, n *Node, c *command) flow {
 			if !o.value.known || o.value.text == "-" || strings.HasPrefix(o.value.text, "/dev/") {
 				n.deny("the makefile is unknown")
 			}
-			j.judgeOperand(n, writes, o.value, c.st)
+			j.judgePlace(n, c, o.value)
 		}
 	}
 	for _, f := range got.operands {
@@ -84,7 +84,7 @@ func judgeMake(j *judgement, n *Node, c *command) flow {
 			if name = strings.TrimRight(name, ":+?!"); matchesAny(hijackingVariables, name) || strings.HasPrefix(name, ".") {
 				n.deny("the variable changes what runs: " + name)
 			}
-			j.judgeValueWords(n, value)
+			j.judgeValueWords(n, c, value)
 			j.judgePlace(n, c, literalField(value))
 		}
 	}
@@ -93,14 +93,18 @@ func judgeMake(j *judgement, n *Node, c *command) flow {
 }
 
 // judgeValueWords judges a value that a tool may run as a command. It must not contain
-// special characters of a shell or guarded programs.
-func (j *judgement) judgeValueWords(n *Node, value string) {
+// special characters of a shell, nor guarded or opaque programs.
+func (j *judgement) judgeValueWords(n *Node, c *command, value string) {
 	if strings.ContainsAny(value, "$`;|&<>(){}\n\\'\"") {
 		n.deny("the value may run a command")
 	}
 	for w := range strings.FieldsSeq(value) {
-		if p := programs[baseName(w)]; p != nil && p.class == guarded {
+		switch p := programs[baseName(w)]; {
+		case p == nil:
+		case p.class == guarded:
 			n.deny("the value names " + baseName(w) + ": " + p.why)
+		case p.class == opaque:
+			j.softDeny(n, c, "the value names "+baseName(w)+": "+p.why)
 		}
 	}
 }
@@ -159,6 +163,8 @@ func judgeInterpreter(j *judgement, n *Node, c *command) flow {
 		for _, p := range joinDirs(c.st.dirs, got.operands[0].text) {
 			if place, err := resolvePath(p); err != nil || !j.inRoots(place) {
 				j.softDeny(n, c, "it runs code outside of the workspace")
+			} else {
+				j.applyPathRules(n, "Read", place)
 			}
 			if j.crossesNewLink(p, true) {
 				j.softDeny(n, c, newLinkReason)

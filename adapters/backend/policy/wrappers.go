@@ -17,6 +17,9 @@ func judgeWrapper(j *judgement, n *Node, c *command) flow {
 		}
 		inner = inner[1:]
 	}
+	if c.name == "nohup" { // it keeps the output there if that is a terminal
+		j.judgeOperand(n, writes, literalField("nohup.out"), c.st)
+	}
 	return j.judgeInner(n, c, got, inner)
 }
 

@@ -24,13 +24,19 @@ func (j *judgement) judgeRenamed(n *Node, c *command, files []field) {
 	if j.hasReadRules() {
 		for _, f := range files {
 			j.judgeOperand(n, reads, f, c.st)
+			for _, d := range joinDirs(c.st.dirs, f.text) {
+				j.judgeTree(n, d, true)
+			}
 		}
 	}
 }
 
 // denyRemovingRoots denies removing a root or everything in it, because it holds the files
-// that control the agent.
+// that control the agent, and removing a device, which is harmless only as long as it is one.
 func (j *judgement) denyRemovingRoots(n *Node, f field, st state) {
+	if f.known && harmlessDevice(f.text) {
+		n.deny("it removes or replaces a device")
+	}
 	for _, d := range joinDirs(st.dirs, f.text) {
 		if place, err := resolvePath(d); f.known && err == nil && slices.Contains(j.roots, place) {
 			n.deny("it removes the workspace itself")
@@ -46,9 +52,12 @@ func judgeCopy(j *judgement, n *Node, c *command) flow {
 	into := got.hasOption("-t", "--target-directory")
 	all := c.name == "mv" || into && c.name == "install" || c.name == "install" && got.hasOption("-d", "--directory")
 	for i, f := range got.operands {
+		if c.name != "cp" && (all || c.name != "ln" || i == len(got.operands)-1) && harmlessDevice(f.text) {
+			n.deny("it removes or replaces a device")
+		}
 		j.judgeOperand(n, access(all || !into && i == len(got.operands)-1), f, c.st)
 	}
-	if c.name == "mv" || got.hasOption("-l", "--link") {
+	if c.name == "mv" || c.name == "ln" || got.hasOption("-l", "-s", "--link", "--symbolic-link") {
 		j.judgeRenamed(n, c, got.operands[:max(0, len(got.operands)-1)])
 	}
 	if got.hasOption("-r", "-R", "-a", "--recursive", "--archive") {
@@ -125,14 +134,18 @@ func judgeCompress(j *judgement, n *Node, c *command) flow {
 	got := j.parse(n, c)
 	j.judgeOperands(n, c, got)
 	j.judgeRenamed(n, c, got.operands)
-	if strings.Contains(c.name, "un") || got.hasOption("-d", "--decompress") {
-		for _, f := range got.operands {
-			if !f.known {
-				n.deny("the files that it writes are unknown")
-			}
-			if ext := path.Ext(f.text); ext != "" {
-				j.judgeOperand(n, writes, literalField(strings.TrimSuffix(f.text, ext)), c.st)
-			}
+	unpacks := strings.Contains(c.name, "un") || got.hasOption("-d", "--decompress")
+	for _, f := range got.operands {
+		j.denyRemovingRoots(n, f, c.st)
+		if unpacks && !f.known {
+			n.deny("the files that it writes are unknown")
+		}
+		if ext := path.Ext(f.text); unpacks && ext != "" {
+			j.judgeOperand(n, writes, literalField(strings.TrimSuffix(f.text, ext)), c.st)
+		}
+		if !unpacks && f.known {
+			ext := map[string]string{"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst"}[c.name]
+			j.judgeOperand(n, writes, literalField(f.text+ext), c.st)
 		}
 	}
 	n.allow("it writes what it names")
@@ -183,7 +196,7 @@ func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
 	into := got.hasOption("-x", "--extract", "--get") && !got.hasOption("-O", "--to-stdout")
 	makes := got.hasOption("-c", "--create")
 	at := c.st
-	places := []state{at} // each -C is relative to the previous one
+	places := []state{at}
 	for _, o := range got.options {
 		switch o.name {
 		case "-f", "--file":
@@ -197,7 +210,9 @@ func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
 			if at.dirs = joinDirs(at.dirs, o.value.text); !o.value.known {
 				at.dirs = nil
 			}
-			places = append(places, at)
+			if places = append(places, at); len(places) > 2 {
+				j.softDeny(n, c, unlisted("a second -C, which some implementations read otherwise", "two commands"))
+			}
 		}
 	}
 	switch {
