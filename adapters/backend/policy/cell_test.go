@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -27,7 +28,10 @@ type cell struct {
 	work  string
 	clean bool // the stage is unchanged since set
 
-	prepare func() // set calls it to add files to the stage; or nil
+	path    string   // of the programs in the cell
+	binds   []string // more folders of this machine
+	trace   string   // a file for what strace sees of the command; or "", if it is not watched
+	prepare func()   // set calls it to add files to the stage; or nil
 }
 
 // honest are the real programs of a cell.
@@ -43,43 +47,30 @@ var (
 
 func newCell(tb testing.TB) *cell {
 	tb.Helper()
+	skip := tb.Skipf
+	if *fuzzFor > 0 {
+		skip = tb.Fatalf
+	}
 	if runtime.GOOS != "linux" {
-		tb.Skip("commands run only in namespaces of their own, which Linux has")
+		skip("commands run only in namespaces of their own, which Linux has")
 	}
 	if out, err := exec.Command("unshare", "-rmnpf", "--kill-child", "true").CombinedOutput(); err != nil {
-		tb.Skipf("commands run only in namespaces of their own, and this machine gives none: %v: %s", err, out)
+		skip("commands run only in namespaces of their own, and this machine gives none: %v: %s", err, out)
 	}
 	base, err := filepath.EvalSymlinks(tb.TempDir())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	c := &cell{dir: filepath.Join(base, "cell"), stage: filepath.Join(base, "stage"), work: filepath.Join(base, "stage", "work")}
+	c := &cell{path: "/bin", dir: filepath.Join(base, "cell"), stage: filepath.Join(base, "stage"), work: filepath.Join(base, "stage", "work")}
 	for _, d := range []string{"bin", "dev", "tmp", filepath.Join(".", c.stage)} {
 		must(tb, os.MkdirAll(filepath.Join(c.dir, d), 0o755))
 	}
 	must(tb, os.MkdirAll(c.stage, 0o755))
 	must(tb, os.WriteFile(filepath.Join(c.dir, "dev/null"), nil, 0o644))
-	libs := map[string]bool{}
 	for _, name := range honest {
-		file, err := exec.LookPath(name)
-		if err != nil {
-			if name == "bash" || name == "dash" {
-				tb.Skip("a cell needs " + name)
-			}
-			continue
+		if !c.addProgram(tb, name) && (name == "bash" || name == "dash") {
+			tb.Skip("a cell needs " + name)
 		}
-		file, err = filepath.EvalSymlinks(file)
-		must(tb, err)
-		copyFile(tb, file, filepath.Join(c.dir, "bin", name))
-		out, _ := exec.Command("ldd", file).Output() // fails for a static one
-		for _, lib := range regexp.MustCompile(`/\S+\.so\S*`).FindAllString(string(out), -1) {
-			libs[lib] = true
-		}
-	}
-	for lib := range libs {
-		to := filepath.Join(c.dir, lib)
-		must(tb, os.MkdirAll(filepath.Dir(to), 0o755))
-		copyFile(tb, lib, to)
 	}
 	must(tb, os.Symlink("dash", filepath.Join(c.dir, "bin/sh")))
 	for _, name := range slices.Concat(nobodys, builders) {
@@ -87,6 +78,39 @@ func newCell(tb testing.TB) *cell {
 	}
 	return c
 }
+
+// addProgram copies a program with its libraries into the cell. It reports false if this
+// machine does not have it.
+func (c *cell) addProgram(tb testing.TB, name string) bool {
+	tb.Helper()
+	file, err := exec.LookPath(name)
+	if err != nil {
+		return false
+	}
+	file, err = filepath.EvalSymlinks(file)
+	must(tb, err)
+	copyFile(tb, file, filepath.Join(c.dir, "bin", filepath.Base(name)))
+	libs, known := libraries[file]
+	if !known {
+		out, _ := exec.Command("ldd", file).Output() // fails for a static one
+		libs = regexp.MustCompile(`/\S+\.so\S*`).FindAllString(string(out), -1)
+		libraries[file] = libs
+	}
+	for _, lib := range libs {
+		to := filepath.Join(c.dir, lib)
+		if !strings.HasPrefix(lib, "/lib") && !strings.HasPrefix(lib, "/usr/lib") {
+			to = filepath.Join(c.dir, "lib", filepath.Base(lib)) // the loader of the cell looks there
+		}
+		if !exists(to) {
+			must(tb, os.MkdirAll(filepath.Dir(to), 0o755))
+			copyFile(tb, lib, to)
+		}
+	}
+	return true
+}
+
+// libraries are those of each program that a cell had so far.
+var libraries = map[string][]string{}
 
 func must(tb testing.TB, err error) {
 	tb.Helper()
@@ -128,8 +152,9 @@ func (c *cell) resetStage(tb testing.TB) {
 }
 
 // enterScript runs in the namespaces, before the command.
-const enterScript = `mount --bind "$STAGE" "$CELL$STAGE" && mount --bind /dev/null "$CELL/dev/null" &&
-exec chroot "$CELL" /bin/bash -c 'ulimit -f 2048 -t 2 -v 400000 -u 200; cd "$WORK" && exec env -i PATH=/bin HOME="$HOME" /bin/bash -c "$0"' "$COMMAND"`
+const enterScript = `mount --bind "$STAGE" "$CELL$STAGE" && mount --bind /dev/null "$CELL/dev/null" || exit
+for dir in $BINDS; do mount --bind "$dir" "$CELL$dir" || exit; done
+exec chroot "$CELL" /bin/bash -c 'ulimit -f 2048 -t 2 -v 400000 -u 200; cd "$WORK" && exec env -i PATH="$CELLPATH" HOME="$HOME" /bin/bash -c "$0"' "$COMMAND"`
 
 // runCommand runs a command and returns its effects that no policy may allow. For a
 // planner, these include all changes of the workspace.
@@ -137,40 +162,68 @@ func (c *cell) runCommand(tb testing.TB, command string, planner bool) (harm []s
 	tb.Helper()
 	c.resetStage(tb)
 	before := c.listProtected(tb, planner)
+	c.execute(tb, command)
+	for _, name := range c.listReached(tb) {
+		if !slices.Contains(builders, name) || planner {
+			harm = append(harm, name+" was reached")
+		}
+	}
+	for name, what := range differences(before, c.listProtected(tb, planner)) {
+		harm = append(harm, name+" is "+what)
+	}
+	slices.Sort(harm)
+	return harm
+}
+
+// execute runs a command in the cell, and returns its output.
+func (c *cell) execute(tb testing.TB, command string) string {
+	tb.Helper()
 	c.clean = false
 	// The command may loop forever.
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "unshare", "-rmnpf", "--kill-child", "sh", "-c", enterScript)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "STAGE=" + c.stage, "CELL=" + c.dir, "WORK=" + c.work, "HOME=" + c.stage + "/home", "COMMAND=" + command}
+	argv := []string{"unshare", "-rmnpf", "--kill-child", "sh", "-c", enterScript}
+	if c.trace != "" {
+		argv = append(strings.Fields("strace -qq -f -y --seccomp-bpf -s 4096 -e trace=execve,open,openat,connect,sendto,bind -o "+c.trace), argv...)
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LD_LIBRARY_PATH=" + os.Getenv("LD_LIBRARY_PATH"), "CELLPATH=" + c.path, "BINDS=" + strings.Join(c.binds, " "), "STAGE=" + c.stage, "CELL=" + c.dir, "WORK=" + c.work, "HOME=" + c.stage + "/home", "COMMAND=" + command}
 	cmd.WaitDelay = time.Second
 	out, _ := cmd.CombinedOutput() // the command may fail
 	if strings.HasPrefix(string(out), "mount:") || strings.HasPrefix(string(out), "chroot:") {
 		tb.Fatalf("the cell does not work: %s", out)
 	}
+	return string(out)
+}
+
+// listReached returns the names of the stand-ins that the command ran.
+func (c *cell) listReached(tb testing.TB) []string {
+	tb.Helper()
 	b, err := os.ReadFile(filepath.Join(c.stage, "reached"))
-	if err == nil {
-		for name := range strings.FieldsSeq(string(b)) {
-			if !slices.Contains(builders, name) || planner {
-				harm = append(harm, name+" was reached")
-			}
-		}
+	if !errors.Is(err, fs.ErrNotExist) {
+		must(tb, err)
 	}
-	after := c.listProtected(tb, planner)
+	names := strings.Fields(string(b))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// differences returns how each file differs: new, changed or gone.
+func differences(before, after map[string]string) map[string]string {
+	out := map[string]string{}
 	for name, is := range after {
 		if was, ok := before[name]; !ok {
-			harm = append(harm, name+" is new")
+			out[name] = "new"
 		} else if was != is {
-			harm = append(harm, name+" is changed")
+			out[name] = "changed"
 		}
 	}
 	for name := range before {
 		if _, ok := after[name]; !ok {
-			harm = append(harm, name+" is gone")
+			out[name] = "gone"
 		}
 	}
-	slices.Sort(harm)
-	return slices.Compact(harm)
+	return out
 }
 
 // listProtected lists everything that an allowed command must not change.

@@ -67,7 +67,7 @@
 // because sh may be either. What is denied in a construct that is unknown stays denied.
 // Words are expanded as the shell would: quotes, escapes, braces, ~, $HOME and $PWD. Any
 // other variable is unknown, and so is the word that contains it: it is denied as a program
-// and as a path to write. As a word that may become an option it is unknown, except for
+// and as a path to write, whatever the command assigned to it before. As a word that may become an option it is unknown, except for
 // programs without an option that does more than read.
 //
 // cd is followed. A command that may run in one of several folders is judged in each. If
@@ -106,7 +106,7 @@
 // This holds for the paths that a command names. If the names are unknown, as in
 // cp -r x/. . and tar x over a root, the command is denied; into a folder below, an
 // archive may unpack anything. The policy does not look at the files that git restores
-// from its history (checkout, stash pop), that a package installs, or that code of the
+// from its history without their names (checkout of a branch, stash pop), that a package installs, or that code of the
 // workspace writes; they may be settings of the runtime. Other writes that become code
 // are the work of mode implementation: a Makefile, a test, the scripts of package.json.
 // Whoever runs them must not have more rights than the agent.
@@ -117,7 +117,7 @@
 // For grep -r, rg, diff -r, tar and cp -r it holds if such a file is below the folder now.
 // For git diff, git log -p, git show and git grep it holds if such a file is tracked now. No
 // path rule holds for what the code of the workspace reads, nor for files of the history
-// that are tracked no more, or that an object's id names.
+// that are tracked no more, or that an object's id names, nor for copies in an archive.
 //
 // # Rules
 //
