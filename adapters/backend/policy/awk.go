@@ -8,10 +8,8 @@ import (
 // awkNames are the names of an awk program that are known to be harmless: those that begin
 // with a small letter are of the language; others are variables that awk reads.
 var (
-	awkNames = strings.Fields(`BEGIN END NR NF FNR FS OFS RS ORS FILENAME IGNORECASE print printf if else next exit in while for do break continue delete
-		length substr index split sub gsub match tolower toupper sprintf int sqrt exp log sin cos atan2 rand srand gensub strftime systime`)
-	awkReserved = strings.Fields(`getline system close fflush function func nextfile switch case default include load namespace eval return
-		extension`)
+	awkNames    = listedNames("awk")
+	awkReserved = listedNames("awk reserved")
 )
 
 // awkProblem returns why a program is not known to be harmless, or "". It reads the tokens

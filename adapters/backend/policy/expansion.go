@@ -229,9 +229,9 @@ func (j *judgement) judgeDeclare(n *Node, c *syntax.DeclClause, st state) {
 
 // Operators of [[ ]] and test that evaluate nothing.
 var (
-	unaryTests  = strings.Fields("-a -b -c -d -e -f -g -h -k -L -n -N -O -p -r -s -S -t -u -w -x -z")
-	binaryTests = strings.Fields("= == != =~ < > -nt -ot -ef")
-	numberTests = strings.Fields("-eq -ne -lt -le -gt -ge")
+	unaryTests  = listedNames("tests")
+	binaryTests = listedNames("tests of two words")
+	numberTests = listedNames("tests of numbers")
 )
 
 // judgeTestExpr judges [[ ]].

@@ -1,15 +1,12 @@
 package policy
 
 import (
-	"path"
 	"slices"
 	"strings"
 )
 
 // gitSettings are the settings of git -c and git config that run no program.
-var gitSettings = strings.Fields(`user.name user.email color.* advice.* core.quotepath core.autocrlf core.safecrlf core.eol core.filemode core.ignorecase init.defaultbranch
-	commit.gpgsign tag.gpgsign push.default push.autosetupremote pull.rebase pull.ff merge.ff rebase.autosquash rebase.autostash diff.renames diff.colormoved diff.mnemonicprefix
-	fetch.prune log.showsignature log.date status.short column.* i18n.*`)
+var gitSettings = listedNames("git settings")
 
 func isPlainSetting(key string) bool { return matchesAny(gitSettings, strings.ToLower(key)) }
 
@@ -28,7 +25,7 @@ func gitGlobal(words []field) (own, rest []field) {
 	return words, nil
 }
 
-var gitHarmlessOptions = strings.Fields("-P --no-pager -p --paginate --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-replace-objects --version -v --no-lazy-fetch")
+var gitHarmlessOptions = listedNames("git options")
 
 func judgeGit(j *judgement, n *Node, c *command) flow {
 	own, rest := gitGlobal(c.args)
@@ -272,6 +269,3 @@ func (g *gitCommand) judgeConfig(n *Node, words []field) {
 		n.deny("a setting that may run a program")
 	}
 }
-
-// baseName returns the last part of a program's path.
-func baseName(name string) string { return path.Base(name) }

@@ -12,7 +12,7 @@ import (
 
 // gitNamesOnly are the subcommands whose operands are no files, or whose files they
 // neither print nor copy.
-var gitNamesOnly = strings.Fields("push pull fetch remote config init branch tag rm")
+var gitNamesOnly = listedNames("git names")
 
 // grepUntracked are the options of git grep that search in files that are not tracked.
 var grepUntracked = []string{"--untracked", "--no-exclude-standard"}

@@ -22,23 +22,7 @@ import (
 
 // plainGitSettings are the settings of a repository that run no program. The names have
 // * instead of a subsection.
-var plainGitSettings = append(strings.Fields(`
-	core.repositoryformatversion core.bare core.logallrefupdates core.symlinks core.precomposeunicode core.protect* core.trustctime core.checkstat core.untrackedcache
-	core.preloadindex core.compression core.loosecompression core.bigfilethreshold core.packedgit* core.deltabasecachelimit core.sparsecheckout* core.splitindex
-	core.excludesfile core.attributesfile core.sharedrepository core.longpaths core.fscache core.hidedotfiles core.abbrev core.whitespace core.commentchar
-	core.multipackindex core.commitgraph core.checkroundtripencoding core.fsync* core.ignorestat core.quotepath core.notesref core.warnambiguousrefs
-	extensions.* remote.*.fetch remote.*.push remote.*.tagopt remote.*.prune remote.*.prunetags remote.*.mirror remote.*.promisor remote.*.partialclonefilter
-	remote.*.skipdefaultupdate remote.*.skipfetchall remote.*.gh-resolved remote.pushdefault
-	branch.*.remote branch.*.merge branch.*.rebase branch.*.pushremote branch.*.description branch.*.vscode-merge-base branch.*.gh-merge-base branch.*.github-pr-owner-number
-	branch.auto* branch.sort tag.sort submodule.*.url submodule.*.active submodule.*.branch submodule.*.ignore submodule.*.shallow submodule.*.fetchrecursesubmodules
-	submodule.active submodule.recurse submodule.fetchjobs submodule.propagatebranches submodule.alternate*
-	user.* author.* committer.* alias.* alias.*.* advice.* color.* color.*.* column.* i18n.* fetch.* pull.* rebase.* rerere.* merge.ff merge.conflictstyle merge.renames merge.renamelimit
-	merge.log merge.stat merge.autostash merge.directoryrenames merge.*.name gc.* pack.* index.* feature.* blame.* log.* status.* stash.* commit.gpgsign commit.verbose commit.status tag.gpgsign
-	diff.algorithm diff.renames diff.renamelimit diff.colormoved diff.colormovedws diff.mnemonicprefix diff.noprefix diff.context diff.interhunkcontext diff.submodule diff.ignoresubmodules
-	diff.autorefreshindex diff.wordregex diff.indentheuristic diff.relative diff.dirstat diff.statgraphwidth diff.wserrorhighlight diff.*.xfuncname diff.*.funcname diff.*.binary diff.*.wordregex
-	diff.*.cachetextconv diff.*.algorithm filter.*.required push.default push.autosetupremote push.followtags push.recursesubmodules push.gpgsign receive.deny* receive.fsckobjects transfer.*
-	http.extraheader http.*.extraheader http.postbuffer http.lowspeed* http.version lfs.repositoryformatversion lfs.*.access lfs.*.locksverify lfs.url lfs.pushurl lfs.fetch* gitflow.* init.defaultbranch
-	safe.* versionsort.* worktree.* checkout.* clone.* notes.* maintenance.auto maintenance.strategy maintenance.repo`), gitSettings...)
+var plainGitSettings = append(listedNames("git settings of a repository"), gitSettings...)
 
 // lfsFilters are the values that `git lfs install` sets.
 var lfsFilters = map[string]string{

@@ -60,6 +60,19 @@ var programTable string
 // "git log".
 var programs = map[string]*program{}
 
+//go:embed names.txt
+var nameTable string
+
+// listedNames returns a list of names.txt.
+func listedNames(title string) []string {
+	_, rest, found := strings.Cut(strings.ReplaceAll(nameTable, "\n\t", " "), "\n"+title+": ")
+	if !found {
+		panic("names.txt has no list " + title)
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.Fields(line)
+}
+
 // operandKinds are the words of programs.txt for the operands.
 var operandKinds = map[string]operandKind{"reads": readsAll, "writes": writesAll, "last": writesLast, "second": writesSecond,
 	"pattern": readsAfterFirst, "place": places, "nothing": nothing, "none": noOperands, "text": textOnly}

@@ -6,11 +6,9 @@ import (
 )
 
 // findValues are the tests of find that take a word.
-var findValues = strings.Fields(`-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin
-	-newer -anewer -cnewer -newermt -newerct -user -group -uid -gid -perm -maxdepth -mindepth -samefile -fstype -inum -links -lname -ilname -used -printf -context`)
+var findValues = listedNames("find with a value")
 
-var findPlain = strings.Fields(`-print -print0 -ls -prune -quit -depth -d -mount -xdev -empty -executable -readable -writable -nouser -nogroup -true -false -follow -daystart
-	-noleaf -warn -nowarn -ignore_readdir_race -not -a -and -o -or ! ( ) ,`)
+var findPlain = listedNames("find")
 
 // judgeFind judges find. Its tests read, but some actions run programs or write.
 func judgeFind(j *judgement, n *Node, c *command) flow {
@@ -105,7 +103,7 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 }
 
 // junk are the names of files that tools leave behind, of which no runtime reads one.
-var junk = strings.Fields("*.pyc *.pyo *.o *.orig *.rej *.tmp *.bak *.log *.swp .DS_Store")
+var junk = listedNames("junk")
 
 // removesJunk reports whether find removes only junk: -name PATTERN -delete, perhaps with
 // -type f before it.

@@ -10,32 +10,16 @@ import (
 
 // hijackingVariables are patterns of variables that change which programs run, or that
 // configure them.
-var hijackingVariables = strings.Fields(`
-	PATH IFS ENV BASH* DIRSTACK path fpath cdpath commands aliases galiases saliases functions SHELLOPTS SHELL PS? PROMPT_COMMAND CDPATH HOME PWD OLDPWD TMPDIR TMP TEMP EXECIGNORE
-	GLOBIGNORE HIST* FUNCNEST POSIXLY_CORRECT INPUTRC FPATH ZDOTDIR NULLCMD READNULLCMD
-	LD_* DYLD_* GCONV_PATH LOCPATH NLSPATH TERMINFO* TERMCAP OPENSSL* SSL_* MALLOC_*
-	GIT_* SSH_* GPG_* SVN_* HGRCPATH HGMERGE *PAGER* MANPATH MANOPT MANROFF* LESS* *EDITOR VISUAL BROWSER *ASKPASS FCEDIT
-	PYTHON* PERL* RUBY* GEM_* BUNDLE_* NODE_OPTIONS NODE_PATH NODE_EXTRA* NODE_REPL* npm_* NPM_* YARN_* PNPM_* COREPACK_* PIP_* UV_* VIRTUAL_ENV CONDA_* POETRY_*
-	GOFLAGS GOENV GOROOT GOPATH GOBIN GOTOOLDIR GOTOOLCHAIN GOCACHE* GOMODCACHE GOWORK GOTMPDIR GOPROXY GOSUMDB GONOSUM* GOPRIVATE GOINSECURE GOVCS GOAUTH
-	CGO_*FLAGS* CC CXX CPP AR LD AS FC CO GET LEX LINT M2C PC RM TEX YACC MAKEINFO PKG_CONFIG* CARGO* RUSTC* RUSTUP* RUSTFLAGS RUSTDOC*
-	MAKEFLAGS MAKEFILES MAKESHELL MAKE MFLAGS GNUMAKEFLAGS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS COMPILER_PATH GCC_* LIBRARY_PATH CPATH
-	JAVA* _JAVA* JDK_* MAVEN* MVN* GRADLE* ANT_* CLASSPATH TAR_OPTIONS TAPE RSYNC_* RSH GREP_OPTIONS RIPGREP* FZF_* ACKRC CURL_HOME WGETRC
-	DOCKER* KUBE* AWS_* AZURE_* GOOGLE_* CLOUDSDK* XDG_* *_PROXY *_proxy *PROXY ANTHROPIC* OPENAI* CLAUDE* CODEX* *_COMMAND *_WRAPPER *PRELOAD* *_OPTIONS *_OPTS`)
+var hijackingVariables = listedNames("hijacking variables")
 
 // harmlessVariables are patterns of variables that may be set for other programs.
-var harmlessVariables = strings.Fields(`
-	CI DEBUG VERBOSE V LANG LANGUAGE LC_* TZ TERM NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS LINES NODE_ENV
-	RUST_BACKTRACE RUST_LOG CGO_ENABLED GOOS GOARCH GOARM GOAMD64 GOMAXPROCS GOGC GOMEMLIMIT GODEBUG GOTRACEBACK GOEXPERIMENT
-	TEST_* PORT HOST LOG_LEVEL DEBIAN_FRONTEND SOURCE_DATE_EPOCH`)
+var harmlessVariables = listedNames("harmless variables")
 
 // shellVariables are the variables in capital letters that a command may set for itself.
-var shellVariables = strings.Fields(`
-	FILE FILES DIR DIRS SRC DEST DST OUT OUTPUT IN INPUT LOG NAME ROOT BASE BRANCH COMMIT SHA REV TAG VERSION COUNT TOTAL PKG PKGS PACKAGE RESULT RESULTS RC STATUS ID PID
-	URL TEST TESTS LINE TARGET PATTERN MSG MESSAGE DATE TMPFILE TIMESTAMP KEY VALUE REPO PROJECT MODULE CMD PASS FAIL START END N I J X Y`)
+var shellVariables = listedNames("shell variables")
 
 // readVariables are those in small letters that a shell or another program reads.
-var readVariables = strings.Fields(`auto_resume histchars path fpath cdpath manpath mailpath psvar watch commands aliases galiases saliases functions options parameters argv match reply
-	status pipestatus prompt module_path fignore npm_* *_proxy`)
+var readVariables = listedNames("read variables")
 
 // isShellVariable reports whether a variable is one of the command itself: no shell and no
 // program reads it.

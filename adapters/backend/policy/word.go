@@ -275,7 +275,8 @@ func unescape(s, before string) string {
 	return sb.String()
 }
 
-// ansiC returns the text of $'…'. It returns false if shells read it differently.
+// ansiC returns the text of $'…'. It returns false if it has a character by its number, which
+// shells read differently.
 func ansiC(s string) (string, bool) {
 	var sb strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -283,41 +284,15 @@ func ansiC(s string) (string, bool) {
 			sb.WriteByte(s[i])
 			continue
 		}
-		if i++; i >= len(s) {
+		i++
+		k := -1
+		if i < len(s) {
+			k = strings.IndexByte(`abefnrtv\'"E?`, s[i])
+		}
+		if k < 0 {
 			return "", false
 		}
-		if k := strings.IndexByte(`abefnrtv\'"E?`, s[i]); k >= 0 {
-			sb.WriteByte("\a\b\x1b\f\n\r\t\v\\'\"\x1b?"[k])
-			continue
-		}
-		base, most := 16, 2
-		switch s[i] {
-		case 'x':
-		case 'u':
-			most = 4
-		case 'U':
-			most = 8
-		case '0', '1', '2', '3', '4', '5', '6', '7':
-			base, most = 8, 3
-			i--
-		default:
-			return "", false
-		}
-		n, k := 0, 0
-		for ; k < most && i+1 < len(s); k++ {
-			d := strings.IndexByte("0123456789abcdef", s[i+1]|0x20)
-			if s[i+1] >= '0' && s[i+1] <= '9' {
-				d = int(s[i+1] - '0')
-			}
-			if d < 0 || d >= base {
-				break
-			}
-			n, i = n*base+d, i+1
-		}
-		if k == 0 || n == 0 || n > 0x7f {
-			return "", false // NUL ends the text, and other characters depend on the locale
-		}
-		sb.WriteByte(byte(n))
+		sb.WriteByte("\a\b\x1b\f\n\r\t\v\\'\"\x1b?"[k])
 	}
 	return sb.String(), true
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -99,12 +100,12 @@ func (j *judgement) judgeValueWords(n *Node, c *command, value string) {
 		n.deny("the value may run a command")
 	}
 	for w := range strings.FieldsSeq(value) {
-		switch p := programs[baseName(w)]; {
+		switch p := programs[path.Base(w)]; {
 		case p == nil:
 		case p.class == guarded:
-			n.deny("the value names " + baseName(w) + ": " + p.why)
+			n.deny("the value names " + path.Base(w) + ": " + p.why)
 		case p.class == opaque:
-			j.softDeny(n, c, "the value names "+baseName(w)+": "+p.why)
+			j.softDeny(n, c, "the value names "+path.Base(w)+": "+p.why)
 		}
 	}
 }
