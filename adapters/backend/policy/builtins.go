@@ -84,14 +84,21 @@ func logicalDir(d string) string {
 	return "/" + strings.Join(out, "/")
 }
 
-// printfNumber matches a conversion of printf whose argument zsh evaluates as arithmetic.
-var printfNumber = regexp.MustCompile(`%[-+ #0-9.*]*[^-+ #0-9.*%sbqc]`)
+// Conversions of printf: with some, zsh evaluates the argument as arithmetic; with one, it sets
+// the variable that the argument names.
+var (
+	printfNumber  = regexp.MustCompile(`%[-+ #0-9.*]*[^-+ #0-9.*%sbqc]`)
+	printfAssigns = regexp.MustCompile(`%[-+ #0-9.*]*n`)
+)
 
 func judgePrintf(j *judgement, n *Node, c *command) flow {
 	n.allow("it prints")
 	args := c.args
 	if len(args) > 0 && args[0].known && args[0].text == "--" {
 		args = args[1:]
+	}
+	if len(args) > 1 && printfAssigns.MatchString(args[0].text) {
+		j.softDeny(n, c, unlisted("%n of printf", "%s"))
 	}
 	if len(args) > 1 && (!args[0].known || strings.Contains(args[0].text, "*") || printfNumber.MatchString(strings.ReplaceAll(args[0].text, "%%", ""))) {
 		for _, f := range args[1:] {
