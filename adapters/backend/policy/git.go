@@ -233,7 +233,7 @@ func (g *gitCommand) judgeRemotes(j *judgement, n *Node, args []field) {
 			j.softDeny(n, &g.command, "it reaches an address that the command names: "+a.src)
 		case first && !a.known:
 			j.softDeny(n, &g.command, "the remote is unknown: "+a.src)
-		case first && (strings.Contains(text, "/") || strings.Trim(text, ".") == ""):
+		case first && (strings.Contains(text, "/") || strings.Trim(text, ".") == "" || slices.ContainsFunc(joinDirs(g.st.dirs, text), exists)):
 			j.judgeOperand(n, access(g.name == "push" || g.name == "remote"), a, g.st)
 		}
 	}

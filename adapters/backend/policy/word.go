@@ -51,7 +51,9 @@ func (j *judgement) expandWords(n *Node, ws []*syntax.Word, st state) []field {
 		j.judgeWord(n, w, st)
 		src := j.source(w)
 		braces := &syntax.Word{Parts: slices.Clone(w.Parts)} // a body may be judged twice
-		syntax.SplitBraces(braces)
+		if j.lang != syntax.LangPOSIX {
+			syntax.SplitBraces(braces)
+		}
 		for one, err := range expand.BracesSeq(nil, braces) {
 			if err != nil || len(out) >= mostFields {
 				n.deny("the braces make too many words")
