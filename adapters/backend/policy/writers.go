@@ -83,6 +83,9 @@ func (j *judgement) judgeInto(n *Node, c *command, got parsed) {
 		}
 	}
 	if dir.src == "" {
+		if len(from) == 1 && c.name == "ln" && from[0].known {
+			j.judgeOperand(n, writes, literalField(path.Base("/"+from[0].text)), c.st)
+		}
 		if len(from) < 2 {
 			return
 		}
