@@ -26,6 +26,7 @@ func TestSignalEndsSubject(t *testing.T) {
 		"smoke": {"smoke", "--runtime", "claude"},
 		"debug": {"debug", "text/plain", "--runtime", "claude"},
 		"bench": {"bench", "--runtime", "claude", "--load", "stream"},
+		"model": {"model", "text/plain", "--runtime", "claude"},
 	}
 	for _, x := range []struct {
 		command string
@@ -42,6 +43,7 @@ func TestSignalEndsSubject(t *testing.T) {
 		{"watch", syscall.SIGINT, []string{"sh", "-c", shell}, 2},
 		{"debug", syscall.SIGINT, []string{"sh", "-c", shell}, 2},
 		{"bench", syscall.SIGTERM, []string{"subject-that", "is-silent"}, 1},
+		{"model", syscall.SIGTERM, []string{"sh", "-c", shell}, 2},
 	} {
 		t.Run(x.command+" "+x.subject[len(x.subject)-1], func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +54,7 @@ func TestSignalEndsSubject(t *testing.T) {
 			t.Cleanup(func() { _ = os.RemoveAll(temp) })
 			pids := t.TempDir()
 			args := slices.Concat(commands[x.command], []string{"--"})
-			if x.command != "bench" {
+			if x.command != "bench" && x.command != "model" {
 				args = slices.Concat(commands[x.command], []string{"--start-limit", "10m", "--"})
 			}
 			cmd := exec.Command("turnspec", append(args, x.subject...)...)

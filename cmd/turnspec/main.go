@@ -104,7 +104,7 @@ has so far, and leaves no process of the subject.`,
 		return fmt.Errorf("%w; `%s --help` lists the flags", err, cmd.CommandPath())
 	})
 	addGroup(root, "Test an adapter:", demoCmd(), initCmd(), runCmd(), smokeCmd(), mapCmd(), debugCmd(), explainCmd(), listCmd(), factsCmd(), showCmd(), envCmd(), mergeCmd(), benchCmd(), exploreCmd(), shrinkCmd())
-	addGroup(root, "Build on the adapters:", serveCmd(), runnerCmd(), agentCmd(), normalizeCmd(), chatCmd(), logCmd(), emitCmd(), playCmd(), policyCmd(), agentsCmd())
+	addGroup(root, "Build on the adapters:", serveCmd(), runnerCmd(), agentCmd(), normalizeCmd(), chatCmd(), logCmd(), emitCmd(), playCmd(), modelCmd(), policyCmd(), agentsCmd())
 	addGroup(root, "Maintain the corpus:", recordCmd(), updateCmd(), importCmd(), lintCmd(), packCmd(), runtimesCmd(), schemaCmd(), coverageCmd(), driftCmd(), censusCmd())
 	root.AddCommand(versionCmd())
 	return root

@@ -95,43 +95,12 @@ func connect(version, mode string, needs []string, modelURL string) (drive.Conne
 }
 
 // connectCodex writes the options of Codex into its settings, because the agent passes none
-// on. Of two values of an option the last one holds: a file must not have both.
+// on.
 func connectCodex(inner drive.Connection) (drive.Connection, error) {
-	var lines []string
-	for i, a := range inner.Args {
-		if i == 0 {
-			continue
-		}
-		switch inner.Args[i-1] {
-		case "-c":
-			key, _, _ := strings.Cut(a, "=")
-			lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, key+"=") })
-			lines = append(lines, tomlLines(a)...)
-		case "--enable":
-			lines = append(lines, "features."+a+"=true")
-		case "--disable":
-			lines = append(lines, "features."+a+"=false")
-		}
-	}
 	return drive.Connection{
 		Env:  []string{"CODEX_PATH=codex", "NO_BROWSER=1", "CODEX_ACP_PROMPT_SUGGESTIONS=false"},
-		Home: map[string]string{".codex/config.toml": strings.Join(lines, "\n") + "\n"},
+		Home: codex.SettingsOf(inner.Args),
 	}, nil
-}
-
-// tomlLines returns an option as lines of a file. There, another line cannot add to a table
-// that is written in one.
-func tomlLines(option string) []string {
-	key, value, _ := strings.Cut(option, "=")
-	members, ok := strings.CutPrefix(value, "{")
-	if !ok {
-		return []string{option}
-	}
-	var lines []string
-	for member := range strings.SplitSeq(strings.TrimSuffix(members, "}"), ",") {
-		lines = append(lines, key+"."+member)
-	}
-	return lines
 }
 
 // connectClaude passes on what Claude Code reads from its environment.

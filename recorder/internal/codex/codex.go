@@ -25,6 +25,7 @@ var Runtime = &drive.Runtime{
 	Wire:       wirecodex.Runtime,
 	New:        newCodex,
 	Connect:    Connect,
+	SettingsOf: SettingsOf,
 	ReadSchema: readSchema,
 	VersionIn:  regexp.MustCompile(`"(?:cliVersion"\s*:\s*"|userAgent"\s*:\s*"[^"/]*/)([0-9][0-9A-Za-z.-]*)`),
 	Options:    []string{"instructions", "replacing instructions", "effort", "extra dirs"},

@@ -229,3 +229,40 @@ func (c Config) connection(modelURL string) drive.Connection {
 		"-c", "analytics.enabled=false",
 	}, c.args...)}
 }
+
+// SettingsOf returns the file below the home folder that has the same effect as options. Of two
+// values of an option the last one holds: a file must not have both.
+func SettingsOf(args []string) map[string]string {
+	var lines []string
+	for i, a := range args {
+		if i == 0 {
+			continue
+		}
+		switch args[i-1] {
+		case "-c":
+			key, _, _ := strings.Cut(a, "=")
+			lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, key+"=") })
+			lines = append(lines, tomlLines(a)...)
+		case "--enable":
+			lines = append(lines, "features."+a+"=true")
+		case "--disable":
+			lines = append(lines, "features."+a+"=false")
+		}
+	}
+	return map[string]string{".codex/config.toml": strings.Join(lines, "\n") + "\n"}
+}
+
+// tomlLines returns an option as lines of a file. There, another line cannot add to a table
+// that is written in one.
+func tomlLines(option string) []string {
+	key, value, _ := strings.Cut(option, "=")
+	members, ok := strings.CutPrefix(value, "{")
+	if !ok {
+		return []string{option}
+	}
+	var lines []string
+	for member := range strings.SplitSeq(strings.TrimSuffix(members, "}"), ",") {
+		lines = append(lines, key+"."+member)
+	}
+	return lines
+}

@@ -22,6 +22,7 @@ var Runtime = &drive.Runtime{
 	Wire:           wireexec.Runtime,
 	New:            newCodexExec,
 	Connect:        codex.Connect,
+	SettingsOf:     codex.SettingsOf,
 	ProcessPerTurn: true,
 	Options:        []string{"instructions", "replacing instructions", "effort"},
 }

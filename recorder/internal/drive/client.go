@@ -26,6 +26,9 @@ type Runtime struct {
 	New func(d *Driver) (Client, error)
 	// Connect returns how the program is started for a scenario with these needs.
 	Connect func(version, mode string, needs []string, modelURL string) (Connection, error)
+	// SettingsOf returns files of settings that have the same effect as options of Connect, as
+	// Connection.Home has them. nil: there is no such file.
+	SettingsOf func(args []string) map[string]string
 	// Launcher starts the runtime if it is a part of this module; nil: it is a program.
 	Launcher proc.Launcher
 	// ProcessPerTurn reports that each message starts a process, which exits
