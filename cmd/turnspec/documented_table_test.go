@@ -176,7 +176,7 @@ var documentedTable = map[string]how{
 	"turnspec model --script turns.txtar --runtime codex --home ./home --listen 127.0.0.1:8790":                                     {notRun: endsOnSignal},
 	"turnspec model --script turns.txtar -- npm test":                                                                               {notRun: testsAnApplication},
 	"turnspec model --script turns.txtar --witness witness.jsonl -- npm test":                                                       {notRun: testsAnApplication},
-	"turnspec model tool/reads-a-file --runtime claude --dir . --witness witness.jsonl -- claude -p 'Read the list.'":                              {notRun: needsRuntimes},
+	"turnspec model tool/reads-a-file --runtime claude --dir . --witness witness.jsonl -- claude -p 'Read the list.'":               {notRun: needsRuntimes},
 	"turnspec model --script turns.txtar --runtime claude -- claude -p 'Make the file.' --dangerously-skip-permissions":             {notRun: needsRuntimes},
 	"turnspec model --script turns.txtar --runtime codex -- codex exec --dangerously-bypass-approvals-and-sandbox 'Make the file.'": {notRun: needsRuntimes},
 	"go doc github.com/turnspec/turnspec/fakes/model":                                                                               {clone: true, graph: true},

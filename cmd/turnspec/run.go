@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/report"
+	"github.com/turnspec/turnspec/recorder/isolate"
 )
 
 type runFlags struct {
@@ -286,8 +287,8 @@ func suite(cmd *cobra.Command, f runFlags) error {
 	}
 	beat.set("the smoke test")
 	var rep *conformance.Report
-	unconnected := "" // what the smoke test printed
-	if f.external() {
+	unconnected := ""                        // what the smoke test printed
+	if f.external() && !isolate.Isolated() { // in the namespace it has passed, and loopback is not up yet
 		unconnected, rep, err = connect(ctx, cfg, cfg.Subjects[0], f.version(), f.startLimit)
 	}
 	beat.set("the first cases")

@@ -17,6 +17,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
+	"github.com/turnspec/turnspec/fakes/relay"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/steps"
 	"github.com/turnspec/turnspec/fixtures/wire"
@@ -32,6 +34,7 @@ type Runtime struct {
 	Launcher proc.Launcher
 	Args     []string // the arguments that point it at the model
 	Env      []string // its whole environment
+	ModelEnv []string // the part of Env that points it at the model; a program gets it too
 	Dir      string   // the working directory, with the scenario's files
 	Model    Model
 	Slug     string // the model to ask for; "" is the default
@@ -78,6 +81,16 @@ func Live(ctx context.Context, s conformance.Subject, scn *fixtures.Scenario, rt
 	d := &director{run: r, subject: s, env: env, start: time.Now(), limits: &liveLimits}
 	env.d = d
 	d.init()
+	if _, external := s.(conformance.External); external {
+		closeRelay, err := env.relayRuntime()
+		if err != nil {
+			r.Harness = "relay to the runtime: " + err.Error()
+			return r
+		}
+		defer closeRelay()
+		stop := context.AfterFunc(ctx, func() { d.abort(context.Cause(ctx)) })
+		defer stop()
+	}
 	d.runScenario(ctx)
 	_ = rt.Model.Close() // no handler runs any more, so the witness is complete
 	r.Witness = rt.Model.Witness()
@@ -128,12 +141,51 @@ type liveEnvironment struct {
 	d        *director
 	launcher idLauncher
 	endsOnly bool // no line shows a tool call before it has ended
+
+	// Of a subject that is a program:
+	programs *programs // nil: the subject is none
+	program  []string  // its environment
 }
 
+// relayRuntime lets a program find the runtime as it finds a stand-in. What it starts relays to
+// the real runtime, which this process starts: with its own environment, and with the variables
+// that the program has set for it.
+func (l *liveEnvironment) relayRuntime() (closeRelay func(), err error) {
+	l.programs, l.program = &programs{}, append(os.Environ(), l.runtime.ModelEnv...)
+	if l.runtime.Launcher != nil { // it is no program, but reached by its address
+		return func() {}, nil
+	}
+	post, err := relay.NewPost(standin.ProgramName(l.runtime.Name), proc.LauncherFunc(l.launchFor), nil)
+	if err != nil {
+		return nil, err
+	}
+	l.program = post.Env(l.program)
+	return func() { _ = post.Close() }, nil // a folder that stays changes no verdict
+}
+
+// launchFor starts the runtime as a program has started the relay.
+func (l *liveEnvironment) launchFor(ctx context.Context, c proc.Command) (proc.Process, error) {
+	env := slices.Clone(l.runtime.Env)
+	for _, v := range c.Env {
+		name, _, _ := strings.Cut(v, "=")
+		if !slices.Contains(l.program, v) && !slices.Contains(shellVariables, name) {
+			env = append(env, v)
+		}
+	}
+	return l.launcher.Launch(ctx, proc.Command{Argv: slices.Concat(l.runtime.Command, l.runtime.Args, c.Argv[1:]), Dir: c.Dir, Env: env})
+}
+
+// shellVariables are those that a shell sets, and those of which the runtime has its own.
+var shellVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", "PATH", "HOME"}
+
 func (l *liveEnvironment) prepareOpen(o conformance.Open) conformance.Open {
-	o.Launch = &l.launcher
-	o.Command, o.Args, o.Env, o.Dir = l.runtime.Command, l.runtime.Args, l.runtime.Env, l.runtime.Dir
-	o.Model = cmp.Or(o.Model, l.runtime.Slug)
+	o.Dir = l.runtime.Dir
+	if l.programs != nil {
+		o.Launch, o.Env = l.programs, l.program
+	} else {
+		o.Launch, o.Command, o.Args, o.Env = &l.launcher, l.runtime.Command, l.runtime.Args, l.runtime.Env
+		o.Model = cmp.Or(o.Model, l.runtime.Slug) // a program's protocol need not name it: Args or ModelEnv do
+	}
 	for i := range o.MCP {
 		o.MCP[i].URL = strings.Replace(o.MCP[i].URL, fixtures.ServerAddress, l.runtime.ServerAddress, 1)
 	}
@@ -146,7 +198,12 @@ func (l *liveEnvironment) afterStep(fixtures.Step)  {}
 func (l *liveEnvironment) stepLimit() time.Duration { return liveLimit }
 func (l *liveEnvironment) unreadBytes() int         { return -1 }
 func (l *liveEnvironment) playTime() time.Duration  { return 0 }
-func (l *liveEnvironment) abort()                   {}
+
+func (l *liveEnvironment) abort() {
+	if l.programs != nil {
+		l.programs.kill()
+	}
+}
 
 // liveIdleTime is how long runUntil waits. A step of a cancelled run gets this
 // time to end; the director has separate limits for its waits after that.

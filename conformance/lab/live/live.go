@@ -245,9 +245,13 @@ func Perform(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject,
 	if recording != nil && recording.Version == rt.Version {
 		unprompted = perform.UnpromptedTurns(recording.Witness)
 	}
+	launcher := client.Launcher // a program speaks to the runtime itself, and needs no lines
+	if _, external := s.(conformance.External); !external {
+		launcher = client.LauncherOfLines(cmp.Or[proc.Launcher](client.Launcher, proc.Exec{}))
+	}
 	return perform.Live(ctx, s, scn, perform.Runtime{
-		Name: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Launcher: client.LauncherOfLines(cmp.Or[proc.Launcher](client.Launcher, proc.Exec{})), Args: conn.Args,
-		Env: append(rooms.Env(rt.Path...), conn.Env...), Dir: rooms.Work, Model: srv, Slug: conn.Model,
+		Name: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Launcher: launcher, Args: conn.Args,
+		Env: append(rooms.Env(rt.Path...), conn.Env...), ModelEnv: conn.Env, Dir: rooms.Work, Model: srv, Slug: conn.Model,
 		Recording: recording, Unprompted: unprompted, ServerAddress: remote.Addr,
 	}), nil
 }

@@ -63,7 +63,7 @@ func connect(version, mode string, needs []string, modelURL string) (drive.Conne
 			return drive.Connection{}, fmt.Errorf("needs: chat has no configuration for %q: write `not on chat: REASON` in the scenario", n)
 		}
 	}
-	return drive.Connection{Env: []string{baseURL + "=" + modelURL + "/" + version + "/v1"}, Model: model}, nil
+	return drive.Connection{Env: []string{baseURL + "=" + modelURL + "/" + version + "/v1", "OPENAI_MODEL=" + model}, Model: model}, nil
 }
 
 // model is the model that requests name if the scenario names none.
