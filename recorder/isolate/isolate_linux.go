@@ -68,7 +68,8 @@ func reexec(args []string) (reason string, exitCode int, err error) {
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM
 
 	// The child is in the process group of the terminal and gets ^C itself. A
-	// signal to this process alone is forwarded.
+	// signal to this process alone is forwarded: a second SIGINT would end the
+	// child before it has removed its folders.
 	sigs := make(chan os.Signal, 4)
 	signal.Notify(sigs, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(sigs)
@@ -83,7 +84,7 @@ func reexec(args []string) (reason string, exitCode int, err error) {
 	for {
 		select {
 		case s := <-sigs:
-			if s == syscall.SIGTERM {
+			if s == syscall.SIGTERM || !inForeground() {
 				_ = cmd.Process.Signal(s)
 			}
 		case err = <-done:
@@ -93,6 +94,17 @@ func reexec(args []string) (reason string, exitCode int, err error) {
 			return string(why), cmd.ProcessState.ExitCode(), err
 		}
 	}
+}
+
+// inForeground reports whether this process gets ^C from a terminal.
+func inForeground() bool {
+	tty, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	defer func() { _ = tty.Close() }()
+	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
 }
 
 // prepare sets up the namespaces of the inner process. If it fails, it sends the

@@ -1,15 +1,19 @@
 package isolate
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -32,6 +36,13 @@ func TestMain(m *testing.M) {
 	case reexeced:
 		os.Exit(code)
 	}
+	if os.Getenv(probe) == untilInterrupted {
+		interrupted := make(chan os.Signal, 1)
+		signal.Notify(interrupted, os.Interrupt)
+		_, _ = os.Stdout.WriteString("ready\n")
+		<-interrupted
+		os.Exit(8)
+	}
 	host, _ := os.Hostname()
 	var names []string
 	ifs, _ := net.Interfaces()
@@ -45,6 +56,28 @@ func TestMain(m *testing.M) {
 	}
 	_, _ = os.Stdout.WriteString(host + "\n" + strings.Join(names, ",") + "\n" + strings.Join(Report(), "\n") + "\n")
 	os.Exit(7)
+}
+
+// untilInterrupted is a value of probe: the inner process waits for SIGINT and exits with 8.
+const untilInterrupted = "wait"
+
+// Without a terminal only the outer process gets a SIGINT, as from `kill -INT` in a job of CI.
+func TestEnterForwardsInterrupt(t *testing.T) {
+	g := NewWithT(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), marker+"=", probe+"="+untilInterrupted)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := cmd.StdoutPipe()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(cmd.Start()).To(Succeed())
+	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer late.Stop()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(line).To(Equal("ready\n"))
+	g.Expect(cmd.Process.Signal(os.Interrupt)).To(Succeed())
+	_ = cmd.Wait() // its exit code is judged
+	g.Expect(cmd.ProcessState.ExitCode()).To(Equal(8))
 }
 
 // runInRooms runs a shell script with the launcher of new rooms, twice, and returns
