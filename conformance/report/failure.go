@@ -283,10 +283,10 @@ func (d *Document) Rerun(e Entry) string {
 		return d.rerun
 	}
 	command := cmp.Or(d.Selection.Command, "turnspec run")
-	if e.Tier == string(conformance.TierLive) {
-		command += " --tier live" // the only tier that runs only if it is named
-	}
 	flags, program, acp := strings.Cut(command, " -- ") // the command of an ACP agent or a sidecar follows
+	if e.Tier == string(conformance.TierLive) {
+		flags += " --tier live" // the only tier that runs only if it is named
+	}
 	command = fmt.Sprintf("%s --case %s --check %s", flags, cmp.Or(d.Selection.CaseFile, e.Case), e.Check)
 	if f := commonFault(e.Problems); f != nil {
 		at := conformance.FaultAt{Name: f.Operator, Line: f.Line}.String()

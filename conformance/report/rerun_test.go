@@ -30,4 +30,6 @@ func TestRerunNamesTheFault(t *testing.T) {
 	}
 	d.Selection.CaseFile = "'my case.txtar'"
 	g.Expect(d.Rerun(report.Entry{Case: "codex/1/text/plain", Check: "text.once"})).To(gomega.Equal("turnspec run --case 'my case.txtar' --check text.once"))
+	d = &report.Document{Selection: report.Selection{Command: "turnspec run -- python3 a.py"}}
+	g.Expect(d.Rerun(report.Entry{Case: "codex/1/text/plain", Check: "text.once", Tier: "live"})).To(gomega.Equal("turnspec run --tier live --case codex/1/text/plain --check text.once -- python3 a.py"))
 }
