@@ -27,6 +27,9 @@
 //	GET    /sessions/{id}/view              server-sent: the same chat as patches (package page), as it changes
 //	GET    /                                a chat page, which asks for the token
 //	GET    /events                          server-sent: a Run whenever the state of one changes
+//	POST   /api/chat                        answered with the stream of a turn, for useChat of the AI SDK 7
+//	GET    /api/chat/{id}/stream            the stream of the turn that runs, from its start, or 204
+//	POST   /ag-ui                           answered with the stream of a turn, for HttpAgent of AG-UI 1
 //
 // A session is continued in the folder and the permission mode that its events report, unless
 // params name others.
@@ -58,6 +61,24 @@
 // An answer in uistream or agui ends with its turn. Without a cursor it begins with the turn
 // that runs, or that a message was accepted for; if there is none, the answer is 204. That is
 // what the transports of these front ends expect.
+//
+// # Front ends
+//
+// FRONTENDS.md, beside this package, shows how useChat and HttpAgent use the server. The id of the chat, or of the thread,
+// is the id of the session: the first message opens it with the options of the server, and a later one resumes it
+// if it has ended. A server of several runtimes needs runtime in the body, or in forwardedProps. Of the messages in
+// the body only the last one of the user counts: the runtime has the history. A message whose id was sent before is
+// answered with its turn again, and regenerate sends the last message once more, after the earlier turn.
+//
+// A permission request ends the stream: with a tool-approval-request in the AI SDK, with the outcome interrupt in AG-UI, where
+// a question does so too. The next request has the answers, and its stream goes on after the request. A payload of AG-UI
+// is {"approved":true}, with editedArgs if the call runs with another input, or {"approved":false}, with message for the
+// model. The value of a question is the payload.
+//
+// If the client closes the stream, as stop and abortRun do, the turn is stopped after [Config.StopAfter], unless a
+// client asks for the stream again. A message that comes in this time, or while a request waits for an answer,
+// stops the turn first. While a client reads the stream of a turn, or if another route began the turn,
+// a message is refused with 409 and the code busy.
 //
 // # WebSocket
 //

@@ -33,6 +33,7 @@ type format struct {
 	dialect   dialects.Dialect
 	translate func(event.Event) []dialects.Message
 	skip      int // how many messages of the first event the listener has
+	ended     bool
 }
 
 // add adds the messages of an event. It reports true if the answer ends with them.
@@ -40,14 +41,19 @@ func (f *format) add(st *stream, e event.Event) (end bool) {
 	messages := f.translate(e)
 	skip := min(f.skip, len(messages))
 	f.skip = 0
+	return f.write(st, e.Seq, messages, skip)
+}
+
+// write adds messages that an event became, without the first ones.
+func (f *format) write(st *stream, seq int64, messages []dialects.Message, skip int) (end bool) {
 	for i, m := range messages {
 		if i < skip {
 			continue
 		}
 		if st.socket != nil {
-			st.socket.add(e.Seq, i+1, m.Line)
+			st.socket.add(seq, i+1, m.Line)
 		} else {
-			fmt.Fprintf(&st.buf, "id: %d.%d\ndata: %s\n\n", e.Seq, i+1, m.Line)
+			fmt.Fprintf(&st.buf, "id: %d.%d\ndata: %s\n\n", seq, i+1, m.Line)
 		}
 		if !m.Ends {
 			continue
@@ -56,6 +62,7 @@ func (f *format) add(st *stream, e event.Event) (end bool) {
 			fmt.Fprintf(&st.buf, "data: %s\n\n", f.dialect.AfterStream)
 		}
 		end = f.dialect.OneTurn
+		f.ended = end
 	}
 	return end
 }

@@ -38,7 +38,11 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		if r.URL.Path != "/" {
 			authorizeConnection(r.Context())
 		}
-		r.Body = http.MaxBytesReader(w, limitBody(w, r.Body, s.c.BodyTimeout), s.c.MaxBody)
+		limit := s.c.MaxBody
+		if r.URL.Path == routeChat || r.URL.Path == routeAGUI {
+			limit *= chatBodies
+		}
+		r.Body = http.MaxBytesReader(w, limitBody(w, r.Body, s.c.BodyTimeout), limit)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -38,7 +38,9 @@ type hosted struct {
 	begun   int64             // seq of the last turn_start
 	claims  map[string]*claim // messages, by id
 	pending int               // messages that are being sent
-	failed  error             // the log gave up
+	idle    chan struct{}     // closed when no turn runs; nil if nobody waits for that
+	replies replies
+	failed  error // the log gave up
 }
 
 // claim is a message that was accepted, or is being sent.
@@ -79,6 +81,7 @@ func (h *hosted) observe(e event.Event) {
 		h.begun = e.Seq
 	}
 	after := h.run
+	h.noteIdle()
 	h.mu.Unlock()
 	if after.State != before.State || after.Turn != before.Turn {
 		h.s.feed.publish(after)
@@ -93,6 +96,7 @@ func (h *hosted) end() {
 		h.run.State = StateFailed
 	}
 	after := h.run
+	h.noteIdle()
 	h.mu.Unlock()
 	h.s.finish(h) // before another request may open it here
 	h.s.release(h)
@@ -159,6 +163,8 @@ type message struct {
 	Attachments []event.Attachment `json:"attachments"`
 	Priority    adapters.Priority  `json:"priority"`
 	Seen        *int64             `json:"seen"`
+
+	begins bool // the message begins a turn: it is refused while one runs, even with an id
 }
 
 // send sends a message that was not sent before. It returns the message's id, and
@@ -210,8 +216,14 @@ func (h *hosted) claim(m message) (c *claim, first bool, err error) {
 		r.LastSeq = h.run.LastSeq
 		return nil, false, r
 	}
+	if m.begins && h.run.State == StateStreaming {
+		return nil, false, refuse(http.StatusConflict, CodeBusy, "a turn runs, which another client began: wait for its end, or stop it")
+	}
 	if m.MessageID == "" && h.run.State == StateStreaming {
 		return nil, false, refuse(http.StatusConflict, CodeBusy, "a turn runs, and a message without message_id could be a repetition: set message_id, or wait for the end of the turn")
+	}
+	if m.begins {
+		h.replies.ours = true
 	}
 	c = &claim{sent: make(chan struct{})}
 	h.claims[m.MessageID] = c
@@ -234,6 +246,7 @@ func (h *hosted) settle(id string, c *claim, err error) {
 	}
 	if err != nil && h.run.Starting && h.pending == 0 {
 		h.run.State, h.run.Starting = h.before, false
+		h.noteIdle()
 		h.s.feed.publish(h.run)
 	}
 	h.mu.Unlock()

@@ -47,6 +47,9 @@ func (s *Server) routes() http.Handler {
 		"POST /sessions/{id}/stop":            s.stop,
 		"POST /sessions/{id}/permission/{of}": s.permission,
 		"POST /sessions/{id}/interrupt/{of}":  s.interrupt,
+		"POST " + routeChat:                   s.replyIn("uistream-approvals"),
+		"GET " + routeChat + "/{id}/stream":   s.rejoinIn("uistream-approvals"),
+		"POST " + routeAGUI:                   s.replyIn("agui"),
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := serve(w, r); err != nil {
@@ -258,8 +261,12 @@ func (s *Server) openSession(w http.ResponseWriter, r *http.Request, b *opening)
 
 // of returns the running session of a request.
 func (s *Server) of(r *http.Request) (*hosted, error) {
-	id := r.PathValue("id")
-	if h := s.running(r.Context(), id); h != nil {
+	return s.runningOf(r.Context(), r.PathValue("id"))
+}
+
+// runningOf returns a session that runs here, or the refusal for one that does not.
+func (s *Server) runningOf(ctx context.Context, id string) (*hosted, error) {
+	if h := s.running(ctx, id); h != nil {
 		select {
 		case <-s.closing:
 			return nil, refuse(http.StatusServiceUnavailable, CodeClosing, "the server is shutting down")
@@ -267,10 +274,10 @@ func (s *Server) of(r *http.Request) (*hosted, error) {
 			return h, nil
 		}
 	}
-	if err := s.refuseElsewhere(r.Context(), id); err != nil {
+	if err := s.refuseElsewhere(ctx, id); err != nil {
 		return nil, err
 	}
-	if _, err := s.c.Log.Session(r.Context(), id); err != nil {
+	if _, err := s.c.Log.Session(ctx, id); err != nil {
 		return nil, err
 	}
 	return nil, refuse(http.StatusGone, CodeClosed, "session %q does not run: resume it first", id)

@@ -46,9 +46,12 @@ type Config struct {
 	MaxLag       time.Duration // how late a live event may reach a listener: 30s
 	WriteTimeout time.Duration // how long one write to a listener may block: 30s
 	BodyTimeout  time.Duration // how long a client may take to send a request's body: 30s
-	MaxBody      int64         // bytes of a request's body: 1 MiB
-	MaxListeners int           // open streams: 10,000
-	MaxSessions  int           // sessions that run at once: 1,000
+	MaxBody      int64         // bytes of a request's body: 1 MiB; 16 times that of one with a whole chat
+	// StopAfter is how long a turn goes on after the client that began it with a POST to /api/chat
+	// or /ag-ui closed the stream of the answer: 3s. In this time it may come back.
+	StopAfter    time.Duration
+	MaxListeners int // open streams: 10,000
+	MaxSessions  int // sessions that run at once: 1,000
 	// MaxUnauthorized is how many connections Serve keeps that have not presented the token:
 	// 256.
 	MaxUnauthorized int
@@ -59,6 +62,7 @@ func (c Config) withDefaults() Config {
 	c.MaxLag = cmp.Or(c.MaxLag, 30*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
 	c.BodyTimeout = cmp.Or(c.BodyTimeout, 30*time.Second)
+	c.StopAfter = cmp.Or(c.StopAfter, 3*time.Second)
 	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
 	c.MaxListeners = cmp.Or(c.MaxListeners, 10_000)
 	c.MaxSessions = cmp.Or(c.MaxSessions, 1_000)

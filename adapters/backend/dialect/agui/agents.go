@@ -12,6 +12,7 @@ type agent struct {
 	id      string
 	runs    int // how often it started in this run
 	running bool
+	started Event // of its last start
 }
 
 // runOf returns the subagentRunId of a sub-agent; "" of the main agent.
@@ -39,6 +40,7 @@ func (r *run) startAgent(d event.Task) []Event {
 	if p := r.agents[d.ParentID]; p != nil && p != a {
 		e.ParentSubagentRunID = r.runOf(p.id)
 	}
+	a.started = e
 	return []Event{e}
 }
 

@@ -133,7 +133,7 @@ func (r *run) endBlock(e event.Event, d event.BlockEnd) []Event {
 
 func (r *run) withdraw(name string, b *block, s string) Event {
 	w := withdrawn{b.key.id, slices.Clone(b.messages), s}
-	return Event{Type: "CUSTOM", Name: name, Value: dialect.Marshal(w), SubagentRunID: r.runOf(b.key.agent)}
+	return Event{Type: "CUSTOM", Name: name, Value: dialect.Marshal(w), SubagentRunID: r.runOf(b.key.agent), takesBack: &w}
 }
 
 // replaceBlock sets the text of a block, by a delta if the text only goes on.

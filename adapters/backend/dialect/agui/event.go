@@ -30,12 +30,28 @@ type Event struct {
 	SubagentRunID       string    `json:"subagentRunId,omitempty"`
 	ParentSubagentRunID string    `json:"parentSubagentRunId,omitempty"`
 	ParentToolCallID    string    `json:"parentToolCallId,omitempty"`
+	Messages            event.Raw `json:"messages,omitzero"`
 	Metadata            *Metadata `json:"metadata,omitzero"`
+
+	takesBack *withdrawn // for a Reply, which sends the messages instead
 }
 
-// Outcome is how a run ended: success or cancelled.
+// Outcome is how a run ended: success, cancelled or interrupt; or a sub-agent: suspended.
 type Outcome struct {
-	Type string `json:"type"`
+	Type         string      `json:"type"`
+	Interrupts   []interrupt `json:"interrupts,omitempty"`
+	InterruptIDs []string    `json:"interruptIds,omitempty"`
+}
+
+// interrupt is what a run waits for.
+type interrupt struct {
+	ID             string    `json:"id"`
+	Reason         string    `json:"reason"`
+	Message        string    `json:"message,omitempty"`
+	ToolCallID     string    `json:"toolCallId,omitempty"`
+	ResponseSchema event.Raw `json:"responseSchema,omitzero"`
+	SubagentRunID  string    `json:"subagentRunId,omitempty"`
+	Metadata       event.Raw `json:"metadata,omitzero"`
 }
 
 // Metadata is what Turnspec adds to an event.

@@ -176,7 +176,7 @@ func (r *run) result(e event.Event, d event.Result) []Event {
 }
 
 func (t *Translator) done(d event.Done) []Event {
-	end := Event{Type: "RUN_FINISHED", ThreadID: t.run.thread, RunID: t.run.id, Outcome: &Outcome{"success"}}
+	end := Event{Type: "RUN_FINISHED", ThreadID: t.run.thread, RunID: t.run.id, Outcome: &Outcome{Type: "success"}}
 	if d.Stopped {
 		end.Outcome.Type = "cancelled"
 	}

@@ -2,6 +2,7 @@
 package dialects
 
 import (
+	"github.com/turnspec/turnspec/adapters/backend/dialect"
 	"github.com/turnspec/turnspec/adapters/backend/dialect/agentui"
 	"github.com/turnspec/turnspec/adapters/backend/dialect/agui"
 	"github.com/turnspec/turnspec/adapters/backend/dialect/uistream"
@@ -21,6 +22,28 @@ type Dialect struct {
 	OneTurn bool
 	// Headers are the HTTP headers of an answer, besides those of any with server-sent events.
 	Headers map[string]string
+	// ReadRequest reads the body of a request that is answered with the stream of a turn; nil if
+	// clients of the dialect send none.
+	ReadRequest func(body []byte) (Request, error)
+	// Rejoin returns the Reply to a client that lost the stream of the turn that runs, and has
+	// dropped what it received; nil if clients of the dialect do not ask for that.
+	Rejoin func(answered func(id string) bool) Reply
+}
+
+// Request is a request that is answered with the stream of a turn.
+type Request struct {
+	dialect.Request
+	// NewReply returns its Reply. Message.ID is set before. Answered reports whether the permission request
+	// or the question with an id was answered already.
+	NewReply func(answered func(id string) bool) Reply
+}
+
+// Reply makes the stream of a turn from the events of its session: it ends with the turn, or when the
+// turn waits for an answer.
+type Reply struct {
+	Skip      func(event.Event) // takes an event before the stream
+	Begin     func() []Message  // returns what the stream begins with, if its turn began with skipped events
+	Translate func(event.Event) []Message
 }
 
 // Message is a message of a dialect.
@@ -31,19 +54,55 @@ type Message struct {
 
 var all = []Dialect{
 	{Name: "agentui", New: func() func(event.Event) []Message { return encoded(new(agentui.Translator).Translate) }},
-	{Name: "agui", New: func() func(event.Event) []Message { return encoded(new(agui.Translator).Translate) }, OneTurn: true},
+	{Name: "agui", New: func() func(event.Event) []Message { return encoded(new(agui.Translator).Translate) }, OneTurn: true, ReadRequest: readInput},
 	uiDialect("uistream", false),
 	uiDialect("uistream-approvals", true),
 	{Name: "wsmessages", New: func() func(event.Event) []Message { return encoded(new(wsmessages.Translator).Translate) }},
 }
 
 func uiDialect(name string, approvals bool) Dialect {
-	return Dialect{
+	d := Dialect{
 		Name: name, AfterStream: uistream.EndOfStream, OneTurn: true, Headers: uistream.Headers(),
 		New: func() func(event.Event) []Message {
 			return encoded((&uistream.Translator{Approvals: approvals}).Translate)
 		},
 	}
+	if approvals {
+		d.ReadRequest = readChat
+		d.Rejoin = func(answered func(string) bool) Reply { return encodedReply(uistream.NewReply("", answered)) }
+	}
+	return d
+}
+
+func readChat(body []byte) (Request, error) {
+	in, err := uistream.ReadRequest(body)
+	return Request{in, func(answered func(string) bool) Reply {
+		id := ""
+		if in.Message != nil {
+			id = in.Message.ID
+		}
+		return encodedReply(uistream.NewReply(id, answered))
+	}}, err
+}
+
+func readInput(body []byte) (Request, error) {
+	in, err := agui.ReadInput(body)
+	if err != nil {
+		return Request{}, err
+	}
+	return Request{in.Request, func(answered func(string) bool) Reply { return encodedReply(in.NewReply(answered)) }}, nil
+}
+
+// reply is the Reply of a dialect.
+type reply[M any] interface {
+	Skip(event.Event)
+	Begin() []M
+	Translate(event.Event) []M
+}
+
+func encodedReply[M interface{ Encode() []byte }](r reply[M]) Reply {
+	begin := encoded(func(event.Event) []M { return r.Begin() })
+	return Reply{r.Skip, func() []Message { return begin(event.Event{}) }, encoded(r.Translate)}
 }
 
 // encoded returns a function that translates an event and encodes the messages.

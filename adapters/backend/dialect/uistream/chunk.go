@@ -29,6 +29,8 @@ type Chunk struct {
 	Transient        bool      `json:"transient,omitzero"`
 	ProviderMetadata *Provider `json:"providerMetadata,omitzero"`
 	MessageMetadata  *Metadata `json:"messageMetadata,omitzero"`
+
+	takesBack *takenBack // for a Reply, which drops the parts instead
 }
 
 // Provider is the metadata of a part of text or reasoning.

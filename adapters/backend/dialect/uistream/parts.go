@@ -118,7 +118,9 @@ func (u *turn) endBlock(d event.BlockEnd) []Chunk {
 }
 
 func withdraw(name string, w withdrawn) Chunk {
-	return data(name, w.PartIDs[len(w.PartIDs)-1], event.Event{}, w)
+	c := data(name, w.PartIDs[len(w.PartIDs)-1], event.Event{}, w)
+	c.takesBack = &takenBack{block: w.BlockID, parts: w.PartIDs, text: w.Text}
+	return c
 }
 
 // replaceBlock sets the text of a block, by a delta if the text only goes on.

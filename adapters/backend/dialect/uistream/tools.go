@@ -77,7 +77,10 @@ func (u *turn) addInput(d event.ToolInput) []Chunk {
 func (u *turn) dropInput(id string) Chunk {
 	t := u.tools[id]
 	t.writing, t.ended = false, true
-	return Chunk{Type: "tool-input-error", ToolCallID: id, ToolName: t.name, Dynamic: true, Input: event.Raw("{}"), ErrorText: "the model did not finish the call"}
+	return Chunk{
+		Type: "tool-input-error", ToolCallID: id, ToolName: t.name, Dynamic: true, Input: event.Raw("{}"), ErrorText: "the model did not finish the call",
+		takesBack: &takenBack{tool: id},
+	}
 }
 
 func (u *turn) addOutput(d event.ToolOutput) []Chunk {
