@@ -69,7 +69,7 @@ READERS := .tmp/dialects
 test-dialects: ## let the libraries of front ends (AI SDK, AG-UI) read the messages of each case, in each dialect, and the streams that the checkers know
 	mkdir -p $(READERS) && cp adapters/backend/dialect/testdata/readers/* $(READERS)
 	cd $(READERS) && { cmp -s package-lock.json installed.json || { npm ci --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json installed.json; }; }
-	$(GO) test -count=1 -timeout 10m -tags clients -run TestReaders ./adapters/backend/dialect $(ARGS)
+	$(GO) test -count=1 -timeout 10m -tags clients -run 'TestReaders|TestFrontEnds' ./adapters/backend/dialect ./cmd/turnspec $(ARGS)
 
 # BRIDGES are packages that put a runtime behind the page of a chat (200 MB; with LIGHT=1 those that install
 # in seconds, on a few cases).

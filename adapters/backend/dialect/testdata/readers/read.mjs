@@ -37,8 +37,8 @@ function uistream({ parseJsonEventStream, uiMessageChunkSchema, readUIMessageStr
     return problems;
   };
 }
-readers["ai 6"] = uistream(await import("ai"));
-readers["ai 7"] = uistream(await import("ai7"));
+readers["ai 6"] = uistream(await import("ai6"));
+readers["ai 7"] = uistream(await import("ai"));
 readers["verdict of ai 7"] = async (lines) => {
   try {
     return (await readers["ai 7"](lines)).map((problem) => `rejects: ${problem}`);

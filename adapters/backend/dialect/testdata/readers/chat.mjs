@@ -1,0 +1,64 @@
+// Sends a message to turnspec serve as the front ends of FRONTENDS.md do, and prints what they show:
+// node chat.mjs SERVER TOKEN useChat|HttpAgent allow|deny|cut
+import { setTimeout as sleep } from "node:timers/promises";
+import { Chat } from "@ai-sdk/react"; // what useChat makes of its options
+import { answers, chatOptions, newAgent } from "./frontends.mjs";
+
+const [server, token, client, verdict] = process.argv.slice(2);
+const shown = { texts: [], asked: 0, error: "" };
+
+// textsOf returns the texts of the agent in a message.
+const textsOf = (m) => (m?.role === "assistant" ? m.parts.filter((p) => p.type === "text").map((p) => p.text) : []);
+
+async function until(holds) {
+  while (!holds()) await sleep(10);
+}
+
+async function useChat() {
+  const newChat = (messages) => new Chat({ ...chatOptions(server, token, "c1"), messages, onError: (e) => (shown.error = e.message) });
+  const waiting = () => chat.lastMessage?.parts.filter((p) => p.state === "approval-requested") ?? [];
+  const settled = () => chat.status === "ready" || chat.status === "error";
+  let chat = newChat([]);
+  const sent = chat.sendMessage({ text: "hello" });
+  if (verdict === "cut") {
+    const cut = () => textsOf(chat.lastMessage).join("").endsWith(" was a"); // the model waits there
+    await until(cut);
+    await chat.stop();
+    await sent;
+    chat = newChat(chat.messages); // the page is loaded again
+    const resumed = chat.resumeStream();
+    await until(() => chat.status === "streaming" && cut());
+    await chat.stop();
+    await resumed;
+    shown.texts = textsOf(chat.lastMessage);
+    shown.asked = chat.messages.length;
+    return;
+  }
+  await sent;
+  for (let parts; (parts = waiting()).length; ) {
+    shown.asked += parts.length;
+    for (const p of parts) await chat.addToolApprovalResponse({ id: p.approval.id, approved: verdict === "allow" });
+    await until(() => settled() && !waiting().some((p) => parts.some((q) => q.approval.id === p.approval.id)) && !chat.lastMessage.parts.some((p) => p.state === "approval-responded"));
+  }
+  shown.texts = textsOf(chat.lastMessage);
+}
+
+async function httpAgent() {
+  const agent = newAgent(server, token, "t1");
+  const { error } = console;
+  console.error = () => {}; // the client prints what it throws
+  agent.addMessage({ id: "u1", role: "user", content: "hello" });
+  let resume;
+  do {
+    const failed = { onRunErrorEvent: ({ event }) => void (shown.error = event.message) };
+    await agent.runAgent({ resume }, failed).catch((e) => (shown.error ||= e.message));
+    shown.asked += agent.pendingInterrupts.length;
+    resume = answers(agent, verdict === "allow");
+  } while (resume.length);
+  console.error = error;
+  shown.texts = agent.messages.filter((m) => m.role === "assistant" && m.content).map((m) => m.content);
+}
+
+await { useChat, HttpAgent: httpAgent }[client]();
+console.log(JSON.stringify(shown));
+process.exit(0);
