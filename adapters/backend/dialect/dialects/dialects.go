@@ -95,9 +95,9 @@ func readInput(body []byte) (Request, error) {
 
 // reply is the Reply of a dialect.
 type reply[M any] interface {
-	Skip(event.Event)
+	Skip(e event.Event)
 	Begin() []M
-	Translate(event.Event) []M
+	Translate(e event.Event) []M
 }
 
 func encodedReply[M interface{ Encode() []byte }](r reply[M]) Reply {
