@@ -50,7 +50,7 @@ func TestReplyLeftThenMessage(t *testing.T) {
 	g := NewWithT(t)
 	x := newServer(t, sidecar.Config{StopAfter: time.Hour})
 	g.Expect(x.chat("m1", "wait").Body.Close()).To(Succeed())
-	g.Eventually(func() int { 
+	g.Eventually(func() int {
 		status, _ := x.call(http.MethodPost, "/api/chat", chatBody("m2", "fail"))
 		return status
 	}).WithTimeout(time.Minute).Should(Equal(http.StatusUnprocessableEntity), "the turn was stopped, and the runtime refuses the message")
