@@ -28,5 +28,7 @@ func Broken() []broken.Adapter {
 		saysItTwiceForSubAgents,
 		spawnsInSilence,
 		forgetsTheCall,
+		losesTheAnswerOfATask,
+		losesTheTokensOfATask,
 	}
 }

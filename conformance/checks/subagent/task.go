@@ -2,6 +2,7 @@ package subagent
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -54,6 +55,7 @@ func judgeTaskFields(t *conformance.Trial, f *conformance.Finding) {
 			f.At(e, "task %s: its status is %s, but the runtime reports %s", d.TaskID, d.Status, want)
 		}
 	}
+	judgeTaskMembers(t, f)
 	judgeTaskIDs(t, tasks, f)
 	judgeBackgrounded(t, tasks, f)
 	for e, d := range runindex.EventsOf[event.ToolStart](t.Run) {
@@ -65,6 +67,68 @@ func judgeTaskFields(t *conformance.Trial, f *conformance.Finding) {
 			f.At(e, "tool %s: subagent_name is %q, which the runtime did not write", d.ToolUseID, d.SubagentName)
 		}
 	}
+}
+
+// judgeTaskMembers demands what the runtime states about the work of a task that has ended: its
+// last text and its tokens.
+func judgeTaskMembers(t *conformance.Trial, f *conformance.Finding) {
+	for e, d := range runindex.EventsOf[event.Task](t.Run) {
+		if d.Kind != event.TaskSubagent || d.Status == event.TaskRunning {
+			continue
+		}
+		if text := lastTextOf(t.Run, d.ToolUseID); d.Status == event.TaskCompleted && text != "" && runindex.States(t.Run, e, text) && !endsLater(t.Run, e, d.TaskID) {
+			runindex.Demand(t, f, e, "task.text", d.Text != "", text)
+		}
+		if used := usedBy(t.Run, e, d.TaskID); used != nil {
+			runindex.Demand(t, f, e, "task.usage", d.Usage != nil, strconv.FormatInt(used.Total, 10)+" tokens")
+			if d.Usage != nil && d.Usage.Total != used.Total {
+				f.At(e, "task %s: usage.total is %d, but the runtime states %d", d.TaskID, d.Usage.Total, used.Total)
+			}
+		}
+	}
+}
+
+// lastTextOf returns the last text that the model wrote for the agent that a call started; ""
+// if it wrote none.
+func lastTextOf(r *conformance.Run, call string) (text string) {
+	if len(r.Played) == 0 {
+		return "" // whether the runtime shows it is not known
+	}
+	for _, c := range runindex.AllCalls(r) {
+		var in struct {
+			Name string `json:"name"`
+		}
+		if c.Tool != "subagent" || !runindex.SameCall(r, call, c.ID) || !runindex.Decode(c.Input, &in) {
+			continue
+		}
+		for _, q := range r.Witness {
+			for _, part := range q.Output {
+				if q.Agent == in.Name && part.Text != "" {
+					text = part.Text
+				}
+			}
+		}
+	}
+	return text
+}
+
+// endsLater reports whether the line with the result of a task is played after an event: older
+// versions report the end of the task before.
+func endsLater(r *conformance.Run, e conformance.Event, task string) bool {
+	lines := runindex.Of(r).Lines()
+	id := r.Recorded(task)
+	return slices.ContainsFunc(lines[min(e.Line, len(lines)):], func(l runindex.Line) bool { return l.Kind == wire.TaskEnd && l.Task == id })
+}
+
+// usedBy returns the tokens that the wire had stated for a task when an event came, or nil.
+func usedBy(r *conformance.Run, e conformance.Event, task string) *wire.Tokens {
+	lines, id := runindex.Of(r).Lines(), r.Recorded(task)
+	for i := min(e.Line, len(lines)) - 1; i >= 0; i-- {
+		if l := &lines[i]; l.Used != nil && (l.Task == id || l.Task == "" && l.Session == id) {
+			return l.Used
+		}
+	}
+	return nil
 }
 
 // defaultName is the name of a sub-agent that has none.

@@ -16,3 +16,13 @@ var forgetsTheCall = broken.Adapter{
 		out(e)
 	}),
 }
+
+var losesTheAnswerOfATask = broken.Adapter{
+	Name: "loses-the-answer-of-a-task", Sentence: "reports a task without its text",
+	Proves: "subagent.task", Mutation: broken.Omit("task.text"),
+}
+
+var losesTheTokensOfATask = broken.Adapter{
+	Name: "loses-the-tokens-of-a-task", Sentence: "reports a task without its tokens",
+	Proves: "subagent.task", Mutation: broken.Omit("task.usage"),
+}
