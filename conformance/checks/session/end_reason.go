@@ -33,6 +33,11 @@ func judgeEndReason(t *conformance.Trial, f *conformance.Finding) {
 		}
 	}
 	n := 0
+	defer func() {
+		if n < opened && opened == len(exits) && t.Unfinished() == "" && t.Supports("session_end") {
+			f.Failf("%d sessions ended, but only %d have a session_end: emit it, or declare that you leave it out", opened, n)
+		}
+	}()
 	for e, d := range runindex.EventsOf[event.SessionEnd](t.Run) {
 		n++
 		f.Asserted(1)

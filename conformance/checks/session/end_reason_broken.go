@@ -43,3 +43,8 @@ var countsExitCodes = broken.Adapter{
 		}
 	}),
 }
+
+var endsInSilence = broken.Adapter{
+	Name: "ends-in-silence", Sentence: "reports no end of a session",
+	Proves: "session.end-reason", Mutation: broken.Omit("session_end"),
+}

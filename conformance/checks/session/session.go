@@ -80,6 +80,7 @@ func Broken() []broken.Adapter {
 		describesNothing,
 		countsExitCodes,
 		endsWithoutACode,
+		endsInSilence,
 		endsWithoutAReason,
 		crashesAtEachClose,
 		restoresInSilence,

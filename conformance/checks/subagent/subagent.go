@@ -30,5 +30,8 @@ func Broken() []broken.Adapter {
 		forgetsTheCall,
 		losesTheAnswerOfATask,
 		losesTheTokensOfATask,
+		taskOfNoCall,
+		taskWithoutAName,
+		startsNobody,
 	}
 }

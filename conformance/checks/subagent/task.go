@@ -59,6 +59,9 @@ func judgeTaskFields(t *conformance.Trial, f *conformance.Finding) {
 	judgeTaskIDs(t, tasks, f)
 	judgeBackgrounded(t, tasks, f)
 	for e, d := range runindex.EventsOf[event.ToolStart](t.Run) {
+		if d.SubagentSpawn {
+			runindex.Demand(t, f, e, "tool_start.subagent_name", d.SubagentName != "", "which agent the call starts")
+		}
 		if d.SubagentName == "" || d.SubagentName == defaultName {
 			continue
 		}
@@ -69,12 +72,23 @@ func judgeTaskFields(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-// judgeTaskMembers demands what the runtime states about the work of a task that has ended: its
-// last text and its tokens.
+// judgeTaskMembers demands what the runtime states about a task that has ended: which call
+// started it, its name, its last text and its tokens.
 func judgeTaskMembers(t *conformance.Trial, f *conformance.Finding) {
+	names := map[string]string{}
+	for _, d := range runindex.EventsOf[event.ToolStart](t.Run) {
+		names[d.ToolUseID] = d.SubagentName
+	}
+	spawned := slices.ContainsFunc(runindex.AllCalls(t.Run), func(c fixtures.OutputPart) bool { return c.Tool == "subagent" })
 	for e, d := range runindex.EventsOf[event.Task](t.Run) {
 		if d.Kind != event.TaskSubagent || d.Status == event.TaskRunning {
 			continue
+		}
+		if spawned {
+			runindex.Demand(t, f, e, "task.tool_use_id", d.ToolUseID != "", "the call that started the agent")
+		}
+		if name := names[d.ToolUseID]; name != "" {
+			runindex.Demand(t, f, e, "task.name", d.Name != "", name)
 		}
 		if text := lastTextOf(t.Run, d.ToolUseID); d.Status == event.TaskCompleted && text != "" && runindex.States(t.Run, e, text) && !endsLater(t.Run, e, d.TaskID) {
 			runindex.Demand(t, f, e, "task.text", d.Text != "", text)

@@ -76,6 +76,9 @@ func judgeStats(t *conformance.Trial, f *conformance.Finding, end *runindex.Turn
 		if t.Supports("result") && end.Result != "" && !runindex.StopsTurn(t.Run) && !compacts(t.Run, end.Turn) {
 			f.At(end.Event, "the runtime states the result %q of turn %d, but no event holds it", runindex.Clip(end.Result), end.Turn)
 		}
+		if d == nil && (end.Duration > 0 || end.Rounds > 0) && t.Supports("result") && end.End == wire.EndCompleted && end.Reason == "" && runindex.Of(t.Run).TextOf(end.Turn) != "" {
+			runindex.Demand(t, f, end.Event, "result.stats", false, strconv.FormatInt(end.Duration, 10)+" ms")
+		}
 		return
 	}
 	if end.Result != "" && t.Recorded(d.Text) != t.Recorded(end.Result) {

@@ -1,7 +1,9 @@
 package usage
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -34,6 +36,7 @@ func judgeStated(t *conformance.Trial, f *conformance.Finding) {
 		}
 		reported[e.Turn] = true
 		f.Asserted(1)
+		runindex.Demand(t, f, e, "usage.scope", d.Scope != "", "what the tokens count")
 		var problems []conformance.Problem
 		for first, now := runindex.FirstLineOf(t.Run, e), e.Line; now >= first; now-- {
 			var one conformance.Finding
@@ -69,6 +72,9 @@ func compareUsage(t *conformance.Trial, statements runindex.Statements, e confor
 	if !slices.Contains(statedTokens(statements, s, began, now), tokensOf(d.Tokens)) {
 		f.At(e, "the usage is %s, but the runtime states %s", tokenWords(d.Tokens), tokenWords(eventTokens(*s.Tokens)))
 	}
+	if s.Tokens.Total != 0 {
+		runindex.Demand(t, f, e, "usage.tokens.total", d.Tokens.Total != 0, strconv.FormatInt(s.Tokens.Total, 10)+" tokens")
+	}
 	if total := d.Tokens.Total; total != 0 && total != d.Tokens.Input+d.Tokens.Output && total != s.Tokens.Total {
 		f.At(e, "the total is %d tokens, not %d of input and %d of output", total, d.Tokens.Input, d.Tokens.Output)
 	}
@@ -87,8 +93,8 @@ func compareUsage(t *conformance.Trial, statements runindex.Statements, e confor
 func judgeCost(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Usage, cost *float64) {
 	switch {
 	case d.Cost == nil:
-		if cost != nil && t.Supports("usage.cost") {
-			f.At(e, "the runtime states a cost of $%v, but the usage has none", *cost)
+		if cost != nil {
+			runindex.Demand(t, f, e, "usage.cost", false, "a cost of $"+strconv.FormatFloat(*cost, 'f', -1, 64))
 		}
 	case cost == nil:
 		f.At(e, "the runtime states no cost, but the usage has $%v", *d.Cost)
@@ -102,8 +108,8 @@ func judgeCost(t *conformance.Trial, f *conformance.Finding, e conformance.Event
 func judgeContext(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Usage, windows []int64, last *wire.Tokens) {
 	switch {
 	case d.Context == nil:
-		if last != nil && len(windows) > 0 && t.Supports("usage.context") {
-			f.At(e, "the runtime states a window of %v tokens, of which the last reply used %d, but the usage has no context", windows, last.Total)
+		if last != nil && len(windows) > 0 {
+			runindex.Demand(t, f, e, "usage.context", false, fmt.Sprintf("a window of %v tokens, of which the last reply used %d", windows, last.Total))
 		}
 	case !slices.Contains(windows, d.Context.Window):
 		f.At(e, "the runtime states a window of %v tokens, but the usage has %d", windows, d.Context.Window)

@@ -53,3 +53,14 @@ func eachUsage(f func(d *event.Usage)) broken.Mutation {
 		out(e)
 	})
 }
+
+var countsNoTotal = broken.Adapter{
+	Name: "counts-no-total", Sentence: "reports a usage without the total that the runtime states",
+	Proves:   "usage.stated",
+	Mutation: eachUsage(func(d *event.Usage) { d.Tokens.Total = 0 }),
+}
+
+var countsWithoutAScope = broken.Adapter{
+	Name: "counts-without-a-scope", Sentence: "does not say what the tokens of a usage count",
+	Proves: "usage.stated", Mutation: broken.Omit("usage.scope"),
+}

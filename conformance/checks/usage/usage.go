@@ -24,5 +24,7 @@ func Broken() []broken.Adapter {
 		leavesOutTheCost,
 		leavesOutTheContext,
 		namesAnotherScope,
+		countsNoTotal,
+		countsWithoutAScope,
 	}
 }
