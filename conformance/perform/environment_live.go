@@ -155,11 +155,16 @@ func (l *liveEnvironment) relayRuntime() (closeRelay func(), err error) {
 	if l.runtime.Launcher != nil { // it is no program, but reached by its address
 		return func() {}, nil
 	}
-	post, err := relay.NewPost(standin.ProgramName(l.runtime.Name), proc.LauncherFunc(l.launchFor), nil)
+	known := make(chan struct{}) // closed when l.program is complete
+	post, err := relay.NewPost(standin.ProgramName(l.runtime.Name), proc.LauncherFunc(func(ctx context.Context, c proc.Command) (proc.Process, error) {
+		<-known
+		return l.launchFor(ctx, c)
+	}), nil)
 	if err != nil {
 		return nil, err
 	}
 	l.program = post.Env(l.program)
+	close(known)
 	return func() { _ = post.Close() }, nil // a folder that stays changes no verdict
 }
 
