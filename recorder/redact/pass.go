@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
@@ -176,18 +175,11 @@ func (p *pass) elideProse() {
 	for _, u := range p.units {
 		if u.result {
 			results = append(results, u.clean)
-			e.addPart(u.clean)
 		}
 	}
 	for _, u := range p.units {
-		if !u.mayElide() {
-			continue
-		}
-		for _, r := range results {
-			if u.clean != r && (strings.Contains(r, u.clean) || strings.Contains(u.clean, r)) {
-				e.addPart(u.clean)
-				break
-			}
+		if !u.name {
+			e.addPart(u.clean, results)
 		}
 	}
 	e.sortParts()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // This many adjacent words that are not known are the prose of a vendor.
@@ -62,22 +64,57 @@ func placeholders(names []string) *regexp.Regexp {
 type eliding struct {
 	corpus *corpus
 	stops  *regexp.Regexp // placeholders
-	parts  []string       // the longest first
+	parts  []part         // the longest first
 	seen   map[string]bool
 }
 
-func (e *eliding) addPart(s string) {
+// part is a text that other texts may contain.
+type part struct {
+	text  string
+	form  string // what the others contain: the text, or its form as JSON inside a string
+	lines bool   // it has no prose, so it is a part only where it stands on lines of its own
+}
+
+// addPart adds a text if a result contains it.
+func (e *eliding) addPart(text string, results []string) {
+	text = strings.Trim(text, "\n")
+	if e.seen[text] || strings.IndexFunc(text, unicode.IsLetter) < 0 {
+		return
+	}
 	if e.seen == nil {
 		e.seen = map[string]bool{}
 	}
-	if !e.seen[s] && len(e.runs(s, proseWords)) > 0 {
-		e.seen[s] = true
-		e.parts = append(e.parts, s)
+	e.seen[text] = true
+	plain := part{text, text, len(e.runs(text, proseWords)) == 0}
+	escaped := part{text, inString(text), false}
+	contains := func(p part) bool {
+		return slices.ContainsFunc(results, func(r string) bool { return p.index(r) >= 0 })
+	}
+	if contains(plain) {
+		e.parts = append(e.parts, plain)
+	}
+	if !plain.lines && escaped.form != text && contains(escaped) {
+		e.parts = append(e.parts, escaped)
 	}
 }
 
 func (e *eliding) sortParts() {
-	slices.SortStableFunc(e.parts, func(a, b string) int { return len(b) - len(a) })
+	slices.SortStableFunc(e.parts, func(a, b part) int { return len(b.form) - len(a.form) })
+}
+
+// index returns where a text contains the part; -1: it does not.
+func (p part) index(text string) int {
+	for from := 0; ; from++ {
+		i := strings.Index(text[from:], p.form)
+		if i < 0 {
+			return -1
+		}
+		from += i
+		end := from + len(p.form)
+		if !p.lines || (from == 0 || text[from-1] == '\n') && (end == len(text) || text[end] == '\n') {
+			return from
+		}
+	}
 }
 
 // findProse returns what is to be elided in the text.
@@ -86,20 +123,38 @@ func (e *eliding) findProse(text string, least int) []span {
 		return nil
 	}
 	if least == proseWords {
-		for _, part := range e.parts {
-			if len(part) >= len(text) {
+		for _, p := range e.parts {
+			if len(p.form) > len(text) || p.text == text {
 				continue
 			}
-			i := strings.Index(text, part)
+			i := p.index(text)
 			if i < 0 {
 				continue
 			}
 			out := e.findProse(text[:i], least)
-			out = append(out, shifted(e.findProse(part, least), i)...)
-			return append(out, shifted(e.findProse(text[i+len(part):], least), i+len(part))...)
+			out = append(out, shifted(e.proseOf(p), i)...)
+			i += len(p.form)
+			return append(out, shifted(e.findProse(text[i:], least), i)...)
 		}
 	}
 	return e.runs(text, least)
+}
+
+// proseOf returns what is to be elided in the form of a part.
+func (e *eliding) proseOf(p part) []span {
+	spans := e.findProse(p.text, proseWords)
+	if p.form != p.text {
+		for i := range spans {
+			spans[i].start, spans[i].end = len(inString(p.text[:spans[i].start])), len(inString(p.text[:spans[i].end]))
+		}
+	}
+	return spans
+}
+
+// inString returns a text as JSON inside a string.
+func inString(text string) string {
+	b, _ := jsontext.AppendQuote(nil, text) // its only error is invalid UTF-8, which it replaces
+	return string(b[1 : len(b)-1])
 }
 
 func shifted(spans []span, by int) []span {

@@ -70,6 +70,7 @@ func TestTextOfClientIsKept(t *testing.T) {
 // The wire's copy of a tool's result contains the witness's copy, or the other way
 // round. Redaction must keep that.
 func TestContainmentIsKept(t *testing.T) {
+	const head = "Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n"
 	long := lorem + " sed do eiusmod tempor incididunt ut labore"
 	for name, x := range map[string]struct{ wire, witness string }{
 		"wire within witness":  {long, "Beware now: " + long + " et dolore magna"},
@@ -79,17 +80,50 @@ func TestContainmentIsKept(t *testing.T) {
 		"with what is ours":    {long + "\nseven very old apple trees", "Begin then " + long + "\nseven very old apple trees and end"},
 		"command output":       {long, "Exit code 3 Output: " + long},
 		"twice in the witness": {long, long + " and again " + long},
+		"a line of few words":  {"(oak)", head + "(oak)\n"},
+		"a word after a sign":  {"✓ oak\n", head + "✓ oak\n"},
+		"a word and a space":   {"oak \n", head + "oak \n"},
+		"one letter":           {"a b", head + "a b"},
+		"lines of few words":   {"- oak\n- elm", head + "- oak\n- elm\n" + lorem},
+		"few words and prose":  {"- oak\n" + long, head + "- oak\n" + long + "\n"},
+	} {
+		for _, key := range []string{"content", "aggregatedOutput"} {
+			t.Run(name+" in "+key, func(t *testing.T) {
+				g := NewWithT(t)
+				c := caseOf(fmt.Sprintf(`{%q:%q}`, key, x.wire))
+				c.Witness = []fixtures.Request{{Req: 1, Results: map[string]string{"t1": x.witness}}}
+				g.Expect(redactor(t, facts).Case(c)).To(Succeed())
+				toks, err := tokens(c.Wire[0].Bytes)
+				g.Expect(err).NotTo(HaveOccurred())
+				got, want := toks[1].text, c.Witness[0].Results["t1"]
+				g.Expect(strings.Contains(got, want) || strings.Contains(want, got)).To(BeTrue(), "%q and %q", got, want)
+				g.Expect(want).NotTo(ContainSubstring("Process exited"))
+				if key == "content" {
+					g.Expect(got + want).NotTo(ContainSubstring("consectetur"))
+				}
+			})
+		}
+	}
+}
+
+// A runtime may send the model the JSON of a text, or the text as a quoted string. The
+// placeholder is that of the text.
+func TestQuotedTextHasThePlaceholderOfTheText(t *testing.T) {
+	text := "The call failed:\n\n" + lorem + "\nthe \"pond\" is dry -32000"
+	quoted := fmt.Sprintf("%q", text)
+	for name, x := range map[string]struct{ witness, want string }{
+		"JSON":           {`[{"type":"text","text":` + quoted + `}]`, `[{"type":"text","text":"<elided:92> -32000"}]`},
+		"debug output":   {"err: " + quoted, `err: "<elided:92> -32000"`},
+		"the text":       {text, "<elided:92> -32000"},
+		"text and quote": {text + "\n" + quoted, "<elided:92> -32000\n\"<elided:92> -32000\""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			c := caseOf(fmt.Sprintf(`{"content":%q}`, x.wire))
+			c := caseOf(fmt.Sprintf(`{"message":%q}`, text))
 			c.Witness = []fixtures.Request{{Req: 1, Results: map[string]string{"t1": x.witness}}}
 			g.Expect(redactor(t, facts).Case(c)).To(Succeed())
-			toks, err := tokens(c.Wire[0].Bytes)
-			g.Expect(err).NotTo(HaveOccurred())
-			got, want := toks[1].text, c.Witness[0].Results["t1"]
-			g.Expect(strings.Contains(got, want) || strings.Contains(want, got)).To(BeTrue(), "%q and %q", got, want)
-			g.Expect(got + want).NotTo(ContainSubstring("consectetur"))
+			g.Expect(outLine(c)).To(Equal([]string{`{"message":"<elided:92> -32000"}`}))
+			g.Expect(c.Witness[0].Results["t1"]).To(Equal(x.want))
 		})
 	}
 }
