@@ -3,7 +3,6 @@ package tool
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -57,15 +56,13 @@ func judgeOutput(t *conformance.Trial, f *conformance.Finding) {
 			f.Asserted(1)
 			text = plainText(text) + typed(t, id, sent)
 			got := strings.TrimRight(t.Recorded(d.Output), "\n")
-			switch whole, known := printed(t, id, text); {
-			case shortened(text, got), fillsSpan(text, got):
+			switch {
+			case shortened(text, got):
 			case got == "" && d.IsError && denied[d.ToolUseID]: // the call did not run, so it printed nothing
-			case elided.MatchString(got) && got == strings.TrimRight(text, "\n"):
-				// the text that the model received for a call that did not complete
-			case !strings.Contains(text, strings.TrimSpace(afterElided(got))) && !agree(text, got):
+			case !strings.Contains(text, strings.TrimSpace(got)):
 				f.At(e, "tool %s: output %q is not in what the model received: %q", d.ToolUseID, runindex.Clip(got), runindex.Clip(text))
 			case background: // the model may have received more or less than had been printed by then
-			case known && got != whole && (!elided.MatchString(got) || !agree(whole, got)) || !known && got == "" && prints(t, id):
+			case prints(t, id) && !isWhole(t, text, got):
 				f.At(e, "tool %s: output is %q, the model received %q", d.ToolUseID, runindex.Clip(got), runindex.Clip(text))
 			}
 		}
@@ -83,23 +80,21 @@ func shortened(reported, got string) bool {
 	return len(got) > longOutput && len(reported) > longOutput/16 && strings.HasSuffix(got, reported[len(reported)-longOutput/16:])
 }
 
-// typed returns the results of later calls that typed into a command: the rest of
-// its output.
+// typed returns the results of later calls that typed into a command, which are the rest
+// of its output, each with the typed words, which a terminal may show behind it.
 func typed(t *conformance.Trial, id string, sent map[string]string) string {
 	var out strings.Builder
 	for _, call := range runindex.Calls(t.Run) {
 		var in struct {
-			To string `json:"to"`
+			To   string `json:"to"`
+			Text string `json:"text"`
 		}
 		if call.Tool == "stdin" && json.Unmarshal(call.Input, &in) == nil && in.To == id {
-			out.WriteString(sent[call.ID])
+			out.WriteString(sent[call.ID] + "\n" + in.Text)
 		}
 	}
 	return out.String()
 }
-
-// elided matches a span of text that a recording replaces by its length.
-var elided = regexp.MustCompile(`<elided:\d+>`)
 
 // plainText returns the text of a result, which older runtimes send as a list of
 // texts.
@@ -120,101 +115,18 @@ func plainText(reported string) string {
 	return strings.Join(texts, "\n")
 }
 
-// afterElided is the text behind the last span that a recording replaces by its
-// length: text that was elided together with other words has another length there.
-func afterElided(text string) string {
-	if spans := elided.FindAllStringIndex(text, -1); len(spans) > 0 {
-		return text[spans[len(spans)-1][1]:]
-	}
-	return text
-}
+// elidedBefore matches words of the runtime in front of an output, of which a recording
+// holds only the length.
+var elidedBefore = regexp.MustCompile(`<elided:\d+>\n?$`)
 
-// fillsSpan reports whether an output is the text that the model received, with as many
-// bytes in place of its only elided span as that names.
-func fillsSpan(text, got string) bool {
-	spans := elided.FindAllStringIndex(text, -1)
-	if len(spans) != 1 {
-		return false
+// isWhole reports whether a command that prints has its whole output, as far as that can be
+// separated from the words of the runtime in front of it.
+func isWhole(t *conformance.Trial, text, got string) bool {
+	if t.Case == nil {
+		return got != ""
 	}
-	before, after := text[:spans[0][0]], strings.TrimRight(text[spans[0][1]:], "\n")
-	return len(got) == len(before)+spanLength(text, spans[0])+len(after) && strings.HasPrefix(got, before) && strings.HasSuffix(got, after)
-}
-
-// spanLength is the length that an elided span names; 0 if it has too many digits.
-func spanLength(text string, span []int) int {
-	n, _ := strconv.Atoi(text[span[0]+len("<elided:") : span[1]-1])
-	return n
-}
-
-// maxAgree bounds the product of the lengths that agree compares.
-const maxAgree = 1 << 24
-
-// agree reports whether a text can contain got if each elided span stands for at most
-// as many bytes as it names: the redactor may elide more in one of the two than in the
-// other. It reports true if they are too long to be compared, and false if nothing is
-// elided.
-func agree(text, got string) bool {
-	if !elided.MatchString(text) && !elided.MatchString(got) {
-		return false
-	}
-	w, g := spread(text), spread(strings.TrimSpace(got))
-	if len(w)*len(g) > maxAgree {
-		return true
-	}
-	// row[j] reports whether what was read of w can end with the first j of g.
-	row, next := make([]bool, len(g)+1), make([]bool, len(g)+1)
-	done := false
-	for _, c := range append(w, 0) {
-		row[0] = true // got may begin here
-		for j, d := range g {
-			row[j+1] = row[j+1] || row[j] && d == optional
-		}
-		if done = done || row[len(g)]; c == 0 {
-			break
-		}
-		for j, d := range g {
-			next[j+1] = c == optional && row[j+1] || row[j] && (c == d || c == optional || d == optional)
-		}
-		row, next = next, row
-	}
-	return done
-}
-
-// optional stands for a byte, or for none.
-const optional = -1
-
-// spread returns the bytes of a text, from 1 to 256, with each elided span as optional
-// bytes.
-func spread(text string) []int {
-	var out []int
-	at := 0
-	literal := func(end int) {
-		for _, c := range []byte(text[at:end]) {
-			out = append(out, int(c)+1)
-		}
-	}
-	for _, span := range elided.FindAllStringIndex(text, -1) {
-		literal(span[0])
-		out = append(out, slices.Repeat([]int{optional}, min(spanLength(text, span), maxAgree))...)
-		at = span[1]
-	}
-	literal(len(text))
-	return out
-}
-
-// printed returns the whole output of a scripted command that prints, if it can be
-// separated from the words around it: in a recording those are elided in front.
-func printed(t *conformance.Trial, id, reported string) (string, bool) {
-	if t.Case == nil || !prints(t, id) {
-		return "", false
-	}
-	if spans := elided.FindAllStringIndex(reported, -1); len(spans) > 0 {
-		if spans[len(spans)-1][0] > 0 && reported[spans[len(spans)-1][0]-1] == '\n' {
-			return "", false // within the output
-		}
-		reported = strings.TrimPrefix(reported[spans[len(spans)-1][1]:], "\n")
-	}
-	return strings.TrimRight(reported, "\n"), true
+	before, ok := strings.CutSuffix(strings.TrimRight(text, "\n"), got)
+	return ok && (before == "" || elidedBefore.MatchString(before))
 }
 
 // prints reports whether the scripted command prints something that it does not
