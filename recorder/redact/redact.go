@@ -12,7 +12,9 @@
 //
 // No line is encoded again. Spans are cut out of the bytes, so that anything
 // unusual in a line is kept. The deltas of one stream are searched as one text; a
-// placeholder that spans several of them is written into the first.
+// placeholder that spans several of them is written into the first. A text of the wire that
+// the model received in a result, alone, among other words or quoted, has the same
+// placeholders in the witness.
 package redact
 
 import (
