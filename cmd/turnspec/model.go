@@ -48,7 +48,7 @@ model is enough, with a reply on each line; ` + "`go doc ./fixtures`" + ` is its
 
 Replies are used in their order. One with "on" answers the request that brings this
 message. Name the messages in the section client if the runtime repeats or stops turns:
-then a new message is told from a request that is sent again.
+then the model can distinguish a new message from a repeated request.
 
 With CMD it runs the command with these settings, and ends when the command does. With
 --runtime too, the home folder of the command is new and has the files of settings.

@@ -64,7 +64,7 @@ func (j *judgement) noteTree(place string, whole bool) {
 }
 
 // mayFindNewRepository reports whether git in a folder may find a repository that the
-// command makes. It looks up to the first folder with a repository of its own.
+// command makes. It looks up to the first folder that has a repository.
 func (j *judgement) mayFindNewRepository(dir string) bool {
 	for at := dir; at != "/" && !isWholeGitDir(filepath.Join(at, ".git")); at = filepath.Dir(at) {
 		for _, t := range j.newTrees {

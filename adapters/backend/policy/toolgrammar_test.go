@@ -216,10 +216,10 @@ func (g *toolGrammar) stateCommand() string {
 	case 14:
 		return g.one("cp -r docs/x n", "mv docs/x n", "ln -s docs/x n", "cp run.sh n", "echo frob > n", "echo '[core]' > n", "mkdir n; cp docs/x/HEAD n; cp -r docs/x/objects docs/x/refs n", "cp run.sh sub/ls", "echo frob >> Makefile", "cat > n <<'E'\nfrob\nE\n", "echo 'ref: x' > sub/HEAD") + sep + g.one("./n", "sh n", "git -C n status", "cd n && git status", "make", "git status", "sub/ls", "bash ./n", "make -f n", "python3 n", "awk -f n a.txt", "sed -f n a.txt", "xargs < n", "cat n")
 	}
-	return g.one("x=$(", "echo $(", "cat <(", "diff <(", "cat <<E\n$(") + g.simple1() + ")" + g.one("", "; ", "\nE\n") + use("$x")
+	return g.one("x=$(", "echo $(", "cat <(", "diff <(", "cat <<E\n$(") + g.short() + ")" + g.one("", "; ", "\nE\n") + use("$x")
 }
 
-func (g *toolGrammar) simple1() string {
+func (g *toolGrammar) short() string {
 	if g.depth++; g.depth > 4 {
 		return "ls"
 	}

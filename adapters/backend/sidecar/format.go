@@ -128,15 +128,11 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, name string) e
 	if wantsSocket(r) {
 		return s.sendOverSocket(w, r, f, h, id, after, last, none)
 	}
-	for name, value := range d.Headers {
-		w.Header().Set(name, value)
-	}
-	st, release, err := s.openStream(w)
+	st, release, err := s.openFormatted(w, f)
 	if err != nil {
 		return err
 	}
 	defer release()
-	st.format = f
 	s.sendEvents(r.Context(), st, h, id, after, last)
 	return nil
 }

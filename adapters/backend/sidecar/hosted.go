@@ -38,7 +38,7 @@ type hosted struct {
 	begun   int64             // seq of the last turn_start
 	claims  map[string]*claim // messages, by id
 	pending int               // messages that are being sent
-	idle    chan struct{}     // closed when no turn runs; nil if nobody waits for that
+	idle    chan struct{}     // closed when no turn runs; nil: no call waits for it
 	replies replies
 	failed  error // the log gave up
 }

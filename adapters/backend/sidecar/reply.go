@@ -211,15 +211,11 @@ func (s *Server) sendReply(w http.ResponseWriter, r *http.Request, d dialects.Di
 			answered[d.InterruptID] = true
 		}
 	}
-	for name, value := range d.Headers {
-		w.Header().Set(name, value)
-	}
-	st, release, err := s.openStream(w)
+	st, release, err := s.openFormatted(w, f)
 	if err != nil {
 		return err
 	}
 	defer release()
-	st.format = f
 	f.write(st, after, reply.Begin(), 0)
 	if st.flush() != nil {
 		return nil

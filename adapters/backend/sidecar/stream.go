@@ -49,6 +49,17 @@ func (s *Server) openStream(w http.ResponseWriter) (st *stream, release func(), 
 	return st, release, nil
 }
 
+// openFormatted is openStream for a stream in another format.
+func (s *Server) openFormatted(w http.ResponseWriter, f *format) (st *stream, release func(), err error) {
+	for name, value := range f.dialect.Headers {
+		w.Header().Set(name, value)
+	}
+	if st, release, err = s.openStream(w); err == nil {
+		st.format = f
+	}
+	return st, release, err
+}
+
 // add adds an event to what flush writes.
 func (st *stream) add(id int64, name string, data any) error {
 	if id > 0 {

@@ -33,11 +33,6 @@ func judgeEndReason(t *conformance.Trial, f *conformance.Finding) {
 		}
 	}
 	n := 0
-	defer func() {
-		if n < opened && opened == len(exits) && t.Unfinished() == "" && t.Supports("session_end") {
-			f.Failf("%d sessions ended, but only %d have a session_end: emit it, or declare that you leave it out", opened, n)
-		}
-	}()
 	for e, d := range runindex.EventsOf[event.SessionEnd](t.Run) {
 		n++
 		f.Asserted(1)
@@ -62,6 +57,9 @@ func judgeEndReason(t *conformance.Trial, f *conformance.Finding) {
 		case exit.Signal != "" && !isSignalCode(proc.Signal(exit.Signal), *d.ExitCode):
 			f.At(e, "%s ended the process, but exit_code is %d: leave it out, or set -1, 128 and the signal's number, or that number negated", exit.Signal, *d.ExitCode)
 		}
+	}
+	if n < opened && opened == len(exits) && t.Unfinished() == "" && t.Supports("session_end") {
+		f.Failf("%d sessions ended, but only %d have a session_end: emit it, or declare that you leave it out", opened, n)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Reply makes the stream with which a server answers a request of DefaultChatTransport of ai 7:
 // the chunks of a turn, up to its end, or up to the first permission request that waits for an
-// answer. The client then sends the answer with a request of its own, and another Reply goes on.
+// answer. The client then sends the answer in another request, and another Reply goes on.
 //
 // The stream differs from that of a Translator, because a client has no code for Turnspec's data:
 //
@@ -20,7 +20,7 @@ import (
 //   - Each permission request is a tool-approval-request, those of sub-agents too. useChat sends
 //     answers when each tool of the last step has an output or an answer. So a request is on the
 //     part of its tool only if no other tool of the step is without; otherwise it has a step and a
-//     part of its own, which ends when it is answered.
+//     separate part, which ends when it is answered.
 //
 // It is not safe for concurrent use.
 type Reply struct {
@@ -44,7 +44,7 @@ func NewReply(message string, answered func(id string) bool) *Reply {
 	return &Reply{message: message, answered: answered}
 }
 
-// approvalPart returns the id of the part of a request that has a part of its own.
+// approvalPart returns the id of the part of a request that has a separate part.
 func approvalPart(request string) string { return "permission/" + request }
 
 // Skip takes an event that the client has received with an earlier stream.
@@ -114,7 +114,7 @@ func (r *Reply) beginTurn(d event.TurnStart) {
 	r.stepOf, r.separate = map[string]int{}, map[string]string{}
 }
 
-// isSeparate reports whether an event is a permission request that gets a part of its own.
+// isSeparate reports whether an event is a permission request that gets a separate part.
 func (r *Reply) isSeparate(e event.Event) bool {
 	d, is := e.Data.(event.PermissionRequest)
 	if !is || r.t.turn == nil || r.t.turn.requests[d.RequestID] != nil {
