@@ -1,4 +1,4 @@
-// Package order holds the checks of seq and ts. It is not part of the stable interface.
+// Package order holds the checks of the envelope and the form of events. It is not part of the stable interface.
 package order
 
 import (
@@ -9,6 +9,7 @@ import (
 // Checks returns the checks of this topic.
 func Checks() []*conformance.Check {
 	return []*conformance.Check{
+		Schema,
 		Seq,
 		TS,
 	}
@@ -18,6 +19,7 @@ func Checks() []*conformance.Check {
 func Broken() []broken.Adapter {
 	return []broken.Adapter{
 		countsPerTurn,
+		inventsACode,
 		runsItsClockBack,
 	}
 }
