@@ -311,7 +311,7 @@ func (t *translator) endTool(sc *ledger.Scope, c *toolCall, failed bool) {
 	if t.isOpenCode() {
 		t.completeOpenCode(c, &d)
 	}
-	denied := t.callResolved(c, failed)
+	start, denied := c.start(), t.callResolved(c, failed)
 	if why, ok := strings.CutPrefix(d.Output, deniedPrefix); ok && failed && len(c.rawOutput) == 0 {
 		d.Output, denied = why, true
 	}
@@ -320,8 +320,8 @@ func (t *translator) endTool(sc *ledger.Scope, c *toolCall, failed bool) {
 		d.Status, d.IsError = event.ToolDenied, true
 	case failed && t.stopped:
 		d.Status = event.ToolInterrupted
-	case c.kind == "read" && !failed:
-		d.IsFileRead, d.FilePath = true, c.start().FilePath
+	case start.IsFileRead && !failed:
+		d.IsFileRead, d.FilePath = true, start.FilePath
 	case !failed && d.Changes == nil:
 		d.Changes = c.changes()
 	}
