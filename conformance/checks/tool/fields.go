@@ -108,7 +108,19 @@ func judgeRepeats(t *conformance.Trial, tool *runindex.Tool, call fixtures.Outpu
 		f.At(e, "%s %s: background is set, but the call does not ask for it", d.Tool, d.ToolUseID)
 	}
 	judgeMessageID(t, e, d, f)
-	judgeRepeatedByResult(tool, d, f)
+	if d.Tool == "Grep" || d.Tool == "Glob" {
+		var given struct {
+			Pattern string `json:"pattern"`
+			Path    string `json:"path"`
+		}
+		if runindex.Decode(d.Input, &given) && given.Pattern != "" {
+			runindex.Demand(t, f, e, "tool_start.pattern", d.Pattern != "", given.Pattern)
+			if given.Path != "" {
+				runindex.Demand(t, f, e, "tool_start.search_path", d.SearchPath != "", given.Path)
+			}
+		}
+	}
+	judgeRepeatedByResult(t, tool, d, f)
 }
 
 // namesFile reports whether an input names a path, or a folder and a name that a command
@@ -138,15 +150,16 @@ func backgroundIn(input jsontext.Value) bool {
 // judgeMessageID compares the message of a call with that of the line that starts it. Two
 // threads of a process may use the same id for a call.
 func judgeMessageID(t *conformance.Trial, e conformance.Event, d event.ToolStart, f *conformance.Finding) {
-	if d.MessageID == "" {
-		return
-	}
 	lines := runindex.Of(t.Run).Lines()
 	var other string
 	for _, l := range lines[:min(e.Line, len(lines))] {
 		for _, tool := range l.Tools {
 			if tool.Ends || l.Message == "" || tool.ID != d.ToolUseID && tool.ID != t.Recorded(d.ToolUseID) {
 				continue
+			}
+			if d.MessageID == "" {
+				runindex.Demand(t, f, e, "tool_start.message_id", false, l.Message)
+				return
 			}
 			f.Asserted(1)
 			if d.MessageID == l.Message || t.Recorded(d.MessageID) == l.Message {
@@ -161,12 +174,18 @@ func judgeMessageID(t *conformance.Trial, e conformance.Event, d event.ToolStart
 }
 
 // judgeRepeatedByResult demands that the result of a call agrees with its start.
-func judgeRepeatedByResult(tool *runindex.Tool, d event.ToolStart, f *conformance.Finding) {
+func judgeRepeatedByResult(t *conformance.Trial, tool *runindex.Tool, d event.ToolStart, f *conformance.Finding) {
 	result, ended := tool.Result()
 	if !ended {
 		return
 	}
 	e := tool.Results[0]
+	if d.IsFileRead && result.Status == event.ToolOK {
+		runindex.Demand(t, f, e, "tool_result.is_file_read", result.IsFileRead, "that the call reads a file")
+	}
+	if d.FilePath != "" && result.Status == event.ToolOK && len(result.Changes) == 0 {
+		runindex.Demand(t, f, e, "tool_result.file_path", result.FilePath != "", d.FilePath)
+	}
 	if result.IsFileRead {
 		f.Asserted(1)
 		if !d.IsFileRead {

@@ -20,3 +20,13 @@ var showsAnotherCommand = broken.Adapter{
 		}
 	}),
 }
+
+var namesNoMessage = broken.Adapter{
+	Name: "calls-without-a-message", Sentence: "does not say in which message of the model a call is",
+	Proves: "tool.fields", Mutation: broken.Omit("tool_start.message_id"),
+}
+
+var forgetsTheFileRead = broken.Adapter{
+	Name: "forgets-the-file-read", Sentence: "names the file that a call reads when it starts, and not in its result",
+	Proves: "tool.fields", Mutation: broken.Omit("tool_result.file_path", "tool_result.is_file_read"),
+}

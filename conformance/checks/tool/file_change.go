@@ -33,6 +33,7 @@ func showsFilesOnly(r *conformance.Run) bool {
 func judgeChanges(t *conformance.Trial, f *conformance.Finding) {
 	judgeStatedChanges(t, f)
 	filesOnly := showsFilesOnly(t.Run)
+	there := &knownFiles{written: map[string]bool{}, run: t.Run}
 	for _, call := range runindex.Calls(t.Run) {
 		if call.Hidden || call.Tool != "write" && call.Tool != "edit" && call.Tool != "notebook" {
 			continue
@@ -55,8 +56,57 @@ func judgeChanges(t *conformance.Trial, f *conformance.Finding) {
 					f.At(e, "%s %s changes %q, but its result holds the path %q", call.Tool, call.ID, in.Path, c.Path)
 				}
 			}
+			if len(d.Changes) == 1 && call.Name != patchTool {
+				there.judgeKind(e, call, in.Path, d.Changes[0].Kind, f)
+			}
+			there.written[in.Path] = true
 		}
 	}
+}
+
+// knownFiles are the files that are in the workspace when a call begins.
+type knownFiles struct {
+	run     *conformance.Run
+	written map[string]bool // by earlier calls
+}
+
+// patchTool is the model's tool for patches. A patch says itself that it adds a file, also one
+// that is there.
+const patchTool = "apply_patch"
+
+// judgeKind demands that a file which was there is not added by a call, and that one which was
+// not there is.
+func (k *knownFiles) judgeKind(e conformance.Event, call runindex.Call, file string, kind event.ChangeKind, f *conformance.Finding) {
+	switch added := kind == event.ChangeAdd; {
+	case added && k.has(file):
+		f.At(e, "%s %s changes %q, which was there before, but its result says that the file was added", call.Tool, call.ID, file)
+	case !added && call.Tool == "write" && !k.has(file) && !k.mayHave(call.ID):
+		f.At(e, "%s %s creates %q, but its result says %s, not %s", call.Tool, call.ID, file, kind, event.ChangeAdd)
+	}
+}
+
+func (k *knownFiles) has(name string) bool {
+	name = path.Clean("/" + name)
+	for file := range k.run.Scenario.Workspace {
+		if strings.HasSuffix(name, path.Clean("/"+file)) {
+			return true
+		}
+	}
+	return k.written[strings.TrimPrefix(name, "/")] || k.written[name]
+}
+
+// mayHave reports whether something else than the calls that change files may have written a
+// file before a call: a command, a sub-agent or a tool of a server.
+func (k *knownFiles) mayHave(before string) bool {
+	for _, c := range runindex.AllCalls(k.run) {
+		if c.ID == before {
+			return false
+		}
+		if c.Tool != "write" && c.Tool != "edit" && c.Tool != "read" {
+			return true
+		}
+	}
+	return true
 }
 
 // judgeStatedChanges compares the changes of a successful call with those that the
@@ -73,6 +123,9 @@ func judgeStatedChanges(t *conformance.Trial, f *conformance.Finding) {
 			want = append(want, changeText(c))
 		}
 		for _, c := range d.Changes {
+			if c.MoveTo != "" && c.Kind != event.ChangeMove {
+				f.At(e, "tool %s moves %s to %s, but the kind of the change is %s, not %s", d.ToolUseID, c.Path, c.MoveTo, c.Kind, event.ChangeMove)
+			}
 			got = append(got, changeText(wire.FileChange{
 				Path: t.Recorded(statedPath(t.Run, c.Path, stated)), Kind: string(c.Kind), MoveTo: t.Recorded(c.MoveTo), Diff: t.Recorded(c.Diff),
 			}))

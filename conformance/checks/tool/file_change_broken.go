@@ -34,3 +34,18 @@ var changesAnotherFile = broken.Adapter{
 		out(e)
 	}),
 }
+
+var addsEachFile = broken.Adapter{
+	Name: "adds-each-file", Sentence: "reports each changed file as a new one",
+	Proves: "tool.file-change",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok {
+			d.Changes = slices.Clone(d.Changes)
+			for i := range d.Changes {
+				d.Changes[i].Kind = event.ChangeAdd
+			}
+			e.Data = d
+		}
+		out(e)
+	}),
+}

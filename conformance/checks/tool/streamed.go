@@ -1,11 +1,14 @@
 package tool
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Streamed is the check tool.streamed.
@@ -14,17 +17,48 @@ var Streamed = &conformance.Check{
 	Judges:   []string{"tool_output", "tool_output.text"},
 	Needs:    []string{"tool_output", "tool_result.output"},
 	Mend:     "If the runtime sends the output so far, emit only what is new. If it sends pieces, append each once.",
-	Sentence: "The result holds the streamed pieces in their order, each once. The first ones may be missing, and the newlines at the end.",
+	Sentence: "What a running command prints is emitted if the runtime shows it. The result holds the pieces in their order, each once. The first ones may be missing, and the newlines at the end.",
 	Judge: func(t *conformance.Trial, f *conformance.Finding) {
 		for _, tool := range runindex.Of(t.Run).Tools() {
 			for _, e := range tool.Results {
 				d, _ := e.Data.(event.ToolResult)
 				if tool.Agent == "" && (d.Status == event.ToolOK || d.Status == event.ToolError) {
 					judgeStreamed(tool, d, f)
+					if text := printedBy(t.Run, tool, e); text != "" {
+						runindex.Demand(t, f, e, "tool_output", len(tool.Outputs) > 0, "the output so far, "+strconv.Quote(runindex.Clip(text)))
+					}
 				}
 			}
 		}
 	},
+}
+
+// shortOutput is the size up to which runtimes show the whole output of a running command.
+const shortOutput = 10 << 10
+
+// printedBy returns what the runtime shows of the output of a command while it runs; "" if it
+// shows nothing, or not all from the start.
+func printedBy(r *conformance.Run, tool *runindex.Tool, result conformance.Event) string {
+	if len(tool.Starts) == 0 || tool.Start().Command == "" {
+		return ""
+	}
+	lines := runindex.Of(r).Lines()
+	id := r.Recorded(tool.ID)
+	for i := range lines[:min(result.Line, len(lines))] {
+		l := &lines[i]
+		if l.Item != id || l.Other || slices.ContainsFunc(l.Tools, func(t wire.Tool) bool { return t.Ends }) {
+			continue
+		}
+		if l.Piece.Kind == wire.Output && l.Piece.Text != "" {
+			return l.Piece.Text
+		}
+		for _, text := range l.Printed {
+			if text != "" && len(text) < shortOutput {
+				return text
+			}
+		}
+	}
+	return ""
 }
 
 // keptOutput is the size from which a runtime may leave out the middle of an output

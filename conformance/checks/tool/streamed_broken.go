@@ -20,3 +20,9 @@ var streamsSnapshots = broken.Adapter{
 		}
 	}},
 }
+
+var showsOutputAtTheEnd = broken.Adapter{
+	Name: "shows-output-at-the-end", Sentence: "shows what a command prints only when it has ended",
+	Proves: "tool.streamed", Runtime: "codex", Why: "Claude Code reports a command's output when it has ended",
+	Mutation: broken.Omit("tool_output"),
+}

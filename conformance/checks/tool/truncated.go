@@ -10,7 +10,6 @@ import (
 var Truncated = &conformance.Check{
 	ID: "tool.truncated", Source: "wire/claude: persistedOutputPath; wire/other: truncated, in the results of OpenCode and Pi", Tiers: []conformance.Tier{conformance.TierWitness}, NeedsLines: true,
 	Judges:   []string{"tool_result.truncated"},
-	Severity: conformance.Should, // truncated is optional
 	Needs:    []string{"tool_result.truncated"},
 	Mend:     "Set truncated of tool_result if the runtime states that it cut the output, and only then.",
 	Sentence: "tool_result states that its output was cut if the runtime states it, and only then.",
@@ -26,8 +25,7 @@ func judgeTruncated(t *conformance.Trial, f *conformance.Finding) {
 		cut := *stated.Truncated && d.Status != event.ToolInterrupted
 		switch {
 		case cut && !d.Truncated:
-			f.Asserted(1)
-			f.At(e, "the runtime states that it cut the output of %s, but truncated is not set", d.ToolUseID)
+			runindex.Demand(t, f, e, "tool_result.truncated", false, "that it cut the output of "+d.ToolUseID)
 		case d.Truncated && !*stated.Truncated:
 			f.Asserted(1)
 			f.At(e, "truncated is set, but the runtime states that the output of %s is whole", d.ToolUseID)
