@@ -12,14 +12,15 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Asked is the check permission.asked.
 var Asked = &conformance.Check{
 	ID: "permission.asked", Source: "the event contract (adapters/event)", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Judges:        []string{"interrupt", "permission_request", "permission_request.tool_input", "permission_request.tool_name", "permission_request.reason", "permission_request.options", "permission_request.tool_use_id"},
-	Needs:         []string{"permission_request", "permission_request.tool_input", "permission_request.tool_name", "permission_request.reason", "permission_request.options", "permission_request.tool_use_id"},
-	Mend:          "Emit permission_request for each question of the runtime, with the tool and input that it names. Do not answer it in the adapter without a policy.",
+	Needs:         []string{"permission_request", "permission_request.tool_input", "permission_request.tool_name"},
+	Mend:          "Emit permission_request for each question of the runtime, with the tool and input that it names, the id of the call, the reason and the choices that it states. Do not answer it in the adapter without a policy.",
 	Sentence:      "Each question of the runtime becomes one permission_request with an id, tool and input, or one interrupt if it approves a plan or takes more than yes or no.",
 	JudgesWritten: true,
 	Judge:         judgeAsked,
@@ -56,8 +57,12 @@ func judgeAsked(t *conformance.Trial, f *conformance.Finding) {
 			}
 			ids[d.RequestID] = true
 			judgeAskedWords(t, e, d, f)
+			judgeAskedMembers(t, e, d, f)
 			judgeAskedInput(t, e, d, f)
 		case event.Interrupt:
+			if d.ComponentName == "" || d.Surface == "" {
+				f.At(e, "interrupt %s names no component (%q) or no surface (%q) to show it", d.InterruptID, d.ComponentName, d.Surface)
+			}
 			if !components.Has(d.ComponentName, d.Surface) { // the model asks by a component, and not the runtime
 				interrupts[d.InterruptID] = true
 			}
@@ -96,6 +101,48 @@ func judgeAskedWords(t *conformance.Trial, e conformance.Event, d event.Permissi
 			f.At(e, "permission_request %s names the tool %q, but its call is of %q", d.RequestID, d.ToolName, tool.Start().Tool)
 		}
 	}
+}
+
+// judgeAskedMembers demands what the runtime states with a question: which call it is about, why
+// it asks, and each choice that it offers.
+func judgeAskedMembers(t *conformance.Trial, e conformance.Event, d event.PermissionRequest, f *conformance.Finding) {
+	q := askedBy(t.Run, d.RequestID)
+	if q == nil {
+		return
+	}
+	if slices.ContainsFunc(runindex.AllCalls(t.Run), func(c fixtures.OutputPart) bool { return runindex.SameCall(t.Run, q.Tool, c.ID) }) {
+		runindex.Demand(t, f, e, "permission_request.tool_use_id", d.ToolUseID != "", "the call "+q.Tool)
+	}
+	if q.Reason != "" {
+		runindex.Demand(t, f, e, "permission_request.reason", d.Reason != "", q.Reason)
+	}
+	for _, option := range q.Options {
+		runindex.Demand(t, f, e, "permission_request.options", slices.ContainsFunc(d.Options, func(o string) bool { return sameOption(o, option) }), option)
+	}
+}
+
+// sameOption reports whether two choices are the same text, or the same JSON.
+func sameOption(a, b string) bool {
+	return a == b || jsontext.Value(b).Kind() == jsontext.KindBeginObject && wire.SameJSON(jsontext.Value(a), jsontext.Value(b))
+}
+
+// askedBy returns what the runtime asked by the question that a subject names by id, or nil if
+// that is not known. A subject may choose ids of its own: then it is known if there is only one.
+func askedBy(r *conformance.Run, id string) *wire.Asked {
+	var all []*wire.Asked
+	for _, l := range runindex.Of(r).Lines() {
+		if l.Kind != wire.Request || l.Asked == nil || l.Asked.Calls {
+			continue
+		}
+		if wire.Unquote(l.ID) == r.Recorded(id) {
+			return l.Asked
+		}
+		all = append(all, l.Asked)
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return nil
 }
 
 // asked returns how often the runtime asked, whether the user answers or not: a stop

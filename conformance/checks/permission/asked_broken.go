@@ -78,3 +78,18 @@ func decided(d event.InterruptResolved, plan bool) event.Data {
 	_ = json.Unmarshal(d.Value, &decision) // without an answer it is null
 	return event.PermissionResolved{RequestID: d.InterruptID, ToolName: planTool, Allowed: decision == event.DecisionAllow, Decision: decision, By: d.By}
 }
+
+var hidesTheChoices = broken.Adapter{
+	Name: "hides-the-choices", Sentence: "asks for permission without the choices that the runtime offers",
+	Proves: "permission.asked", Mutation: broken.Omit("permission_request.options"),
+}
+
+var asksWithoutTheCall = broken.Adapter{
+	Name: "asks-without-the-call", Sentence: "asks for permission and does not say for which call",
+	Proves: "permission.asked", Mutation: broken.Omit("permission_request.tool_use_id"),
+}
+
+var asksOnNoSurface = broken.Adapter{
+	Name: "asks-on-no-surface", Sentence: "asks a question and does not say where to show it",
+	Proves: "permission.asked", Mutation: broken.Omit("interrupt.surface"),
+}
