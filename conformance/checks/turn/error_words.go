@@ -16,7 +16,7 @@ var ErrorWords = &conformance.Check{
 	Judges:   []string{"error.message", "error.code"},
 	Needs:    []string{"turn", "error"},
 	Mend:     "Copy the runtime's message into the error, and derive the code from the status or error type that it reports.",
-	Sentence: "The error of a turn has a message, that of the runtime if it states one, and its code fits the reply of the model's API or the limit that was reached.",
+	Sentence: "The error of a turn has a message, that of the runtime if it states one, and its code fits the reply of the model's API, the limit that was reached or the signal that ended the runtime.",
 	Judge:    judgeErrorWords,
 }
 
@@ -27,6 +27,7 @@ func judgeErrorWords(t *conformance.Trial, f *conformance.Finding) {
 		if strings.TrimSpace(d.Message) == "" {
 			f.At(e, "the error of turn %d has no message", e.Turn)
 		}
+		judgeCrashCode(t, e, d, f)
 	}
 	for _, end := range runindex.TurnEnds(t.Run) {
 		d, is := end.Data.(event.Error)
@@ -60,6 +61,18 @@ func judgeErrorWords(t *conformance.Trial, f *conformance.Finding) {
 		if !slices.Contains(want, d.Code) {
 			f.At(end.Event, "the model's API replied to turn %d with status %d, but its error has code %s, want one of %v", end.Turn, statuses[end.Turn], d.Code, want)
 		}
+	}
+}
+
+// judgeCrashCode demands that the error by which a turn ends because a signal ended the runtime
+// is a crash.
+func judgeCrashCode(t *conformance.Trial, e conformance.Event, d event.Error, f *conformance.Finding) {
+	if e.Turn == 0 || e.Line == 0 || e.Line > len(t.Played) || !t.Supports("error.code") {
+		return
+	}
+	const bySignal = 128 // the exit code of a runtime that ended by a signal is more
+	if l := t.Played[e.Line-1].Line; l.Dir == fixtures.Exit && (l.Signal != "" || l.Code > bySignal) && d.Code != event.ErrorCrash {
+		f.At(e, "a signal ended the runtime in turn %d, but the error has code %s, want %s", e.Turn, d.Code, event.ErrorCrash)
 	}
 }
 
