@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"slices"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
@@ -428,4 +429,50 @@ var quotesABoolean = broken.Adapter{
 		_, err := w.Write(bytes.Replace(line, []byte(`"stream":true`), []byte(`"parallel_tool_calls":"yes","stream":true`), 1))
 		return err
 	}},
+}
+
+var asksWithoutAReason = broken.Adapter{
+	Name: "asks-without-a-reason", Sentence: "asks for permission without the reason that the runtime states",
+	Mutation: broken.Omit("permission_request.reason"),
+}
+
+var blamesTheModelForASignal = broken.Adapter{
+	Name: "blames-the-model-for-a-signal", Sentence: "reports a runtime that a signal ended as a failure of the model",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Error); ok && d.Code == event.ErrorCrash {
+			d.Code = event.ErrorModel
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var updatesMovedFiles = broken.Adapter{
+	Name: "updates-moved-files", Sentence: "reports a file that was moved as changed in its place",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok {
+			d.Changes = slices.Clone(d.Changes)
+			for i := range d.Changes {
+				if d.Changes[i].MoveTo != "" {
+					d.Changes[i].Kind = event.ChangeUpdate
+				}
+			}
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var addsEachFile = broken.Adapter{
+	Name: "adds-each-file", Sentence: "reports each changed file as a new one",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok {
+			d.Changes = slices.Clone(d.Changes)
+			for i := range d.Changes {
+				d.Changes[i].Kind = event.ChangeAdd
+			}
+			e.Data = d
+		}
+		out(e)
+	}),
 }

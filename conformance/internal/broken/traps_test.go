@@ -74,6 +74,12 @@ var traps = []struct {
 	{"chat/1-parts", "thinking/then-text", []string{"text.once", "thinking.delivered"}, []string{"wire.unknown"}, readsTextContentOnly},
 	{"chat", "model/stops-at-its-limit", []string{"turn.end-stated"}, nil, hidesTheLimit},
 	{"chat", "model/cut-in-mid-text-then-retried", []string{"text.once", "text.retracted"}, nil, keepsTheFailedAttempt},
+	{"claude", "permission/two-reads-answered-in-reverse", []string{"permission.asked"}, nil, asksWithoutAReason},
+	{"claude", "process/sigterm-in-mid-tool", []string{"turn.error-words"}, []string{"turn.crash-ends"}, blamesTheModelForASignal},
+	{"codex", "file/patch-moves-two", []string{"tool.file-change"}, nil, updatesMovedFiles},
+	{"pi", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
+	{"opencode", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
+	{"acp/claude-agent-acp", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
 }
 
 // TestTraps plays the reference and the broken adapter in each trap. By day those that fail nothing
