@@ -202,7 +202,13 @@ func TestBrokenSidecarsFailServerChecks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			failed, _ := judged(t, of(t, name, "claude"), noFaults, "claude/2.1.329/"+cmp.Or(b.on, "tool/text-tool-text-three-rounds"))
+			var failed map[string][]string
+			for range 3 { // on a busy machine a server may notice too late that its listeners have left
+				failed, _ = judged(t, of(t, name, "claude"), noFaults, "claude/2.1.329/"+cmp.Or(b.on, "tool/text-tool-text-three-rounds"))
+				if failed[b.fails] != nil {
+					break
+				}
+			}
 			g.Expect(failed).To(HaveKey(b.fails))
 			delete(failed, b.fails)
 			for id, problems := range failed {
