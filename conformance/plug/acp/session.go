@@ -119,7 +119,7 @@ var never = []string{
 	"session_ready.provider_session_id", "session_ready.forked_from", "session_end.exit_code", "turn_start.cause", "turn_start.message_ids",
 	"turn_start.provider_turn_id", "delta.block_id", "tool_result.exit_code", "tool_result.changes", "tool_result.status", "tool_start.tool",
 	"tool_start.command", "tool_start.is_file_read", "tool_start.subagent_spawn", "thinking.done", "done.reason", "error.code", "answer.message", "seq",
-	"ts", "subagent_id", "tool_start.of_a_plan", "open.mode",
+	"ts", "subagent_id", "tool_start.of_a_plan", "open.mode", "tool_start.message_id", "permission_request.options",
 }
 
 // Supports implements conformance.EventSupporter.

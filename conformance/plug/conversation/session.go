@@ -238,7 +238,7 @@ var never = []string{
 	"session_ready.forked_from", "turn_start.provider_turn_id", "subagent_id", "delta.message_id", "tool_result.output",
 	"tool_result.exit_code", "tool_result.changes", "tool_result.file_path", "tool_start.command", "tool_start.file_path",
 	"tool_start.pattern", "tool_start.is_file_read", "tool_start.message_id", "tool_start.background", "tool_start.subagent_spawn", "seq",
-	"ts", "done.reason", "answer.message",
+	"ts", "done.reason", "answer.message", "permission_request.options",
 }
 
 // Supports implements conformance.EventSupporter.

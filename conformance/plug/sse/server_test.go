@@ -63,7 +63,9 @@ func (s *sidecarServer) run() {
 	s.sessions = map[string]*held{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
-		h := map[string]any{"ok": true, "can": []string{"answer"}, "without": []string{"done.reason", "result.stats"}}
+		h := map[string]any{"ok": true, "can": []string{"answer"}, "without": []string{
+			"done.reason", "result.stats", "tool_start.message_id", "tool_result.is_file_read", "tool_result.file_path", "permission_request.options",
+		}}
 		if !s.plain {
 			h = map[string]any{"ok": true, "runtime": s.runtime, "can": []string{"answer", "question", "steer", "mcp", "limits"}, "events": event.Types()}
 		}

@@ -149,7 +149,7 @@ def do(c):
             timer.start()
 
 EVENTS = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split()
-WITHOUT = "session_ready.runtime_version session_ready.model session_ready.cwd session_ready.mode done.reason subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split()
+WITHOUT = "session_ready.runtime_version session_ready.model session_ready.cwd session_ready.mode done.reason subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_start.message_id tool_result.changes permission_request.options".split()
 write(sys.stdout, hello={"protocol": 1, "runtime": "claude", "can": ["answer", "stop"], "events": EVENTS, "without": WITHOUT})
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends the threads too, and the runtime with its pipes
 for c in map(json.loads, sys.stdin):

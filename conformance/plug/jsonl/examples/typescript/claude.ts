@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 type Json = Record<string, any>;
 const argv = "-p --verbose --input-format stream-json --output-format stream-json --include-partial-messages --permission-prompt-tool stdio".split(" ");
 const events = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split(" ");
-const without = "session_ready.runtime_version session_ready.model session_ready.cwd session_ready.mode done.reason subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split(" ");
+const without = "session_ready.runtime_version session_ready.model session_ready.cwd session_ready.mode done.reason subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_start.message_id tool_result.changes permission_request.options".split(" ");
 const env = { ...process.env, CLAUDE_CODE_SDK_READS_SESSION_STATE: "1" }; // it reports when it becomes idle
 const modes: Json = { ask: "default", "accept-edits": "acceptEdits", "dont-ask": "dontAsk", never: "bypassPermissions" };
 let runtime: ChildProcessWithoutNullStreams, turn = 0, message = 0, running = false, stopped = false, closed = false, log = "", ready: (() => void) | undefined;

@@ -3,7 +3,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { createInterface } from "node:readline";
 type Json = Record<string, any>;
 const events = "session_ready turn_start delta tool_start tool_result permission_request permission_resolved error done session_end".split(" ");
-const without = "session_ready.runtime_version session_ready.model session_ready.cwd session_ready.mode subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes".split(" ");
+const without = "session_ready.runtime_version session_ready.model session_ready.cwd session_ready.mode subagent_id error.code tool_start.pattern tool_start.search_path tool_start.is_file_read tool_start.subagent_spawn tool_start.subagent_name tool_result.changes permission_request.options".split(" ");
 const modes: Json = {
   ask: ["untrusted", "workspace-write"], "accept-edits": ["on-request", "workspace-write"], "read-only": ["on-request", "read-only"],
   "dont-ask": ["never", "read-only"], never: ["never", "danger-full-access"],

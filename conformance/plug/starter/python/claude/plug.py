@@ -42,6 +42,8 @@ class Claude(Plug):
         "tool_start.is_file_read",
         "tool_start.subagent_spawn",
         "tool_start.subagent_name",
+        "tool_start.message_id",
+        "permission_request.options",
         "tool_result.changes",
     ]
     running = False

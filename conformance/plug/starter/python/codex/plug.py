@@ -52,6 +52,7 @@ class Codex(Plug):
         "tool_start.is_file_read",
         "tool_start.subagent_spawn",
         "tool_start.subagent_name",
+        "permission_request.options",
         "tool_result.changes",
     ]
 

@@ -49,6 +49,8 @@ plug({
     "tool_start.is_file_read",
     "tool_start.subagent_spawn",
     "tool_start.subagent_name",
+    "tool_start.message_id",
+    "permission_request.options",
     "tool_result.changes",
   ],
 

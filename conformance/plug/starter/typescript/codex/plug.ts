@@ -63,6 +63,7 @@ plug({
     "tool_start.is_file_read",
     "tool_start.subagent_spawn",
     "tool_start.subagent_name",
+    "permission_request.options",
     "tool_result.changes",
   ],
 
