@@ -18,6 +18,7 @@ type Change string
 // The changes.
 const (
 	LeftOut   Change = "left out"             // the event, or the value of the field, is missing
+	Never     Change = "never given"          // it is missing everywhere
 	Other     Change = "another value"        // the field has a value that it has elsewhere in the corpus
 	Previous  Change = "the previous value"   // the field has the value of the event before
 	Repeated  Change = "twice"                // the event is emitted twice; not if its type may be
@@ -25,7 +26,7 @@ const (
 )
 
 // Changes lists all changes.
-func Changes() []Change { return []Change{LeftOut, Other, Previous, Repeated, Misplaced} }
+func Changes() []Change { return []Change{LeftOut, Never, Other, Previous, Repeated, Misplaced} }
 
 // Values are the values that the fields of events have in some runs, by fact.
 type Values map[string][]reflect.Value
@@ -148,7 +149,9 @@ func Changed(r *conformance.Run, f Fact, how Change, values Values, seed uint64)
 	if events == nil {
 		return nil
 	}
-	return r.WithEvents(events)
+	out := r.WithEvents(events)
+	out.Transcribe = nil // an adapter with a defect has it there too
+	return out
 }
 
 // repeatable are the types of which a second, equal event states nothing new.
@@ -170,12 +173,12 @@ func changeEvents(events []conformance.Event, f Fact, how Change) []conformance.
 			continue
 		}
 		n++
-		if n%2 == 0 {
+		if n%2 == 0 && how != Never {
 			out = append(out, e)
 			continue
 		}
 		switch {
-		case how == LeftOut:
+		case how == LeftOut || how == Never:
 			changed = true
 			continue
 		case how == Repeated:
@@ -205,7 +208,7 @@ func changeValues(events []conformance.Event, f Fact, how Change, values Values,
 	}
 	n, changed := 0, false
 	set := func(i int, v reflect.Value) {
-		if n++; n%2 == 1 {
+		if n++; n%2 == 1 || how == Never {
 			all[i].leaf.Set(v)
 			changed = true
 		}
@@ -213,7 +216,7 @@ func changeValues(events []conformance.Event, f Fact, how Change, values Values,
 	random := rand.New(rand.NewPCG(seed, uint64(len(all)))) // the same choice each time
 	for i, p := range all {
 		switch {
-		case how == LeftOut:
+		case how == LeftOut || how == Never:
 			if !p.leaf.IsZero() {
 				set(i, reflect.Zero(p.leaf.Type()))
 			}
