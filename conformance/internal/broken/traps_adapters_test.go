@@ -476,3 +476,8 @@ var addsEachFile = broken.Adapter{
 		out(e)
 	}),
 }
+
+var reportsNoWarning = broken.Adapter{
+	Name: "reports-no-warning", Sentence: "does not say that a server of MCP failed to start",
+	Mutation: broken.Omit("notice"),
+}
