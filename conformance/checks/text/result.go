@@ -1,6 +1,7 @@
 package text
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
@@ -15,7 +16,7 @@ var Result = &conformance.Check{
 	Needs:    []string{"result"},
 	NeedsFor: runindex.StreamNeeds,
 	Mend:     "Take result.text from the runtime's final message of the turn, not from the text of all blocks.",
-	Sentence: "If a turn has a result, it is the final text of the turn.",
+	Sentence: "If a turn has a result, it has one, which is the final text of the turn.",
 	Judge:    judgeResult,
 }
 
@@ -24,7 +25,13 @@ func judgeResult(t *conformance.Trial, f *conformance.Finding) {
 		return // the result is a document
 	}
 	x := runindex.Of(t.Run)
+	results := map[string]bool{} // session and turn
 	for e, d := range runindex.EventsOf[event.Result](t.Run) {
+		if turn := e.SessionID + " " + strconv.Itoa(e.Turn); e.SubagentID == "" && results[turn] {
+			f.At(e, "turn %d has a second result", e.Turn)
+		} else {
+			results[turn] = results[turn] || e.SubagentID == ""
+		}
 		if d.Text == "" || e.SubagentID != "" || x.CommandTurn(e.Turn) {
 			continue
 		}

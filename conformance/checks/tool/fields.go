@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Fields is the check tool.fields.
@@ -76,6 +77,9 @@ func judgeRepeats(t *conformance.Trial, tool *runindex.Tool, call fixtures.Outpu
 	_ = json.Unmarshal(call.Input, &in) // a call of another form has none of these members
 	wrong := func(field, got string) {
 		f.At(e, "%s %s: %s is %q, which the call %s does not hold", d.Tool, d.ToolUseID, field, got, runindex.Clip(string(call.Input)))
+	}
+	if (in.Path != "" || in.Command != "") && !runindex.RecordedTool(t.Run, func(w wire.Tool) bool { return w.AsReading }) {
+		runindex.Demand(t, f, e, "tool_start.input", len(d.Input) > len("{}"), runindex.Clip(string(call.Input)))
 	}
 	if d.Command != "" && in.Command != "" {
 		f.Asserted(1)

@@ -25,12 +25,17 @@ var Streamed = &conformance.Check{
 				if tool.Agent == "" && (d.Status == event.ToolOK || d.Status == event.ToolError) {
 					judgeStreamed(tool, d, f)
 					if text := printedBy(t.Run, tool, e); text != "" {
-						runindex.Demand(t, f, e, "tool_output", len(tool.Outputs) > 0, "the output so far, "+strconv.Quote(runindex.Clip(text)))
+						runindex.Demand(t, f, e, "tool_output", slices.ContainsFunc(tool.Outputs, hasText), "the output so far, "+strconv.Quote(runindex.Clip(text)))
 					}
 				}
 			}
 		}
 	},
+}
+
+func hasText(e conformance.Event) bool {
+	d, _ := e.Data.(event.ToolOutput)
+	return d.Text != ""
 }
 
 // shortOutput is the size up to which runtimes show the whole output of a running command.

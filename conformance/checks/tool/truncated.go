@@ -19,7 +19,13 @@ var Truncated = &conformance.Check{
 func judgeTruncated(t *conformance.Trial, f *conformance.Finding) {
 	for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
 		stated := runindex.StatedResult(t.Run, e, d.ToolUseID)
-		if stated == nil || stated.Truncated == nil || e.SubagentID != "" {
+		if stated == nil || e.SubagentID != "" {
+			continue
+		}
+		if stated.Truncated == nil {
+			if d.Truncated {
+				f.At(e, "truncated is set, but the runtime does not state that it cut the output of %s", d.ToolUseID)
+			}
 			continue
 		}
 		cut := *stated.Truncated && d.Status != event.ToolInterrupted
