@@ -114,16 +114,16 @@ func (j *judgement) judgeProgram(n *Node, p *program, c *command) flow {
 }
 
 // asksVersion reports whether a tool that runs code of the workspace only prints its version.
+// Files of a clone name the yarn, pnpm, cargo or go that runs: .yarnrc, package.json,
+// rust-toolchain.toml, go.mod.
 func asksVersion(p *program, c *command) bool {
 	if !p.builds && !p.sub || len(c.args) != 1 || !c.args[0].known {
 		return false
 	}
 	switch tool, _, _ := strings.Cut(c.name, " "); tool {
-	case "go":
-		return c.name == "go" && c.args[0].text == "version"
-	case "node", "npm", "pnpm", "yarn":
+	case "node", "npm":
 		return c.args[0].text == "--version" || c.args[0].text == "-v"
-	case "python", "python3", "pip", "pip3", "cargo":
+	case "python", "python3", "pip", "pip3":
 		return c.args[0].text == "--version" || c.args[0].text == "-V"
 	}
 	return false
@@ -132,8 +132,9 @@ func asksVersion(p *program, c *command) bool {
 // judgeSubcommand judges a command of a program whose first operand is a subcommand.
 func (j *judgement) judgeSubcommand(n *Node, c *command) flow {
 	got := j.parse(n, c)
-	if len(got.operands) == 0 {
-		n.allow("it prints")
+	if len(got.operands) == 0 { // yarn and bundle install, mix runs the project
+		j.judgeBuild(n, c)
+		n.allow("mode implementation runs the code of the workspace")
 		return sameFlow(c.st)
 	}
 	first := got.operands[0]
@@ -160,6 +161,8 @@ func (j *judgement) parse(n *Node, c *command) parsed {
 	for _, o := range got.options {
 		switch o.kind {
 		case 0, ':', '?':
+		case '^':
+			j.judgeUnknownPath(n.addPart(WhatRead, o.name), reads, "Read", "a list may name any file")
 		case '>':
 			j.judgeOperand(n, writes, o.value, c.st)
 		case '<':
@@ -256,6 +259,9 @@ func (j *judgement) judgeOperands(n *Node, c *command, got parsed) {
 			a = access(i == len(words)-1)
 		case writesSecond:
 			a = access(i > 0 || f.splits || f.glob)
+		}
+		if c.name == "strings" && strings.HasPrefix(f.text+f.prefix, "@") {
+			j.softDeny(n, c, "it reads options and names of files from a file: "+f.src)
 		}
 		if f.known && f.text == "-" && (a == reads || kind == writesSecond) {
 			continue

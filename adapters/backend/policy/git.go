@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -26,6 +27,9 @@ func gitGlobal(words []field) (own, rest []field) {
 }
 
 var gitHarmlessOptions = listedNames("git options")
+
+// signatureFormat matches the parts of a format for which git verifies a signature.
+var signatureFormat = regexp.MustCompile(`%[-+ ]?G|%\(\*?signature\b`)
 
 func judgeGit(j *judgement, n *Node, c *command) flow {
 	own, rest := gitGlobal(c.args)
@@ -103,7 +107,17 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 		j.judgeOperand(n, writes, literalField("."), g.st)
 	}
 	c := &command{name, g.args, g.st, g.rule}
-	args := j.parse(n, c).operands
+	got := j.parse(n, c)
+	args := got.operands
+	for _, o := range got.options {
+		if o.name == "--format" || o.name == "--pretty" {
+			if !o.value.known {
+				j.softDeny(n, c, "the format is unknown: "+o.value.src)
+			} else if m := signatureFormat.FindString(o.value.text); m != "" {
+				j.softDeny(n, c, "the format "+m+" runs gpg, which writes in its own folder")
+			}
+		}
+	}
 	for other := range programs {
 		sub, ok := strings.CutPrefix(other, "git "+g.name+" ")
 		if ok && len(args) > 0 && sub != g.first() && (!args[0].known || args[0].text == sub) && name == "git "+g.name {
@@ -113,6 +127,8 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 	}
 	g.judgeFiles(j, n, args)
 	switch g.name {
+	case "diff":
+		g.judgeCompared(j, n, got)
 	case "push":
 		g.judgePush(n, args)
 	case "config":
@@ -224,6 +240,12 @@ func (g *gitCommand) judgeRunner(j *judgement, n *Node) {
 // choice, because only the settings of the repository say where it is. An address is
 // that of the command, as for curl.
 func (g *gitCommand) judgeRemotes(j *judgement, n *Node, args []field) {
+	st := g.st
+	for _, d := range g.st.dirs { // git reads a path from the top of the repository
+		if top := repositoryTop(d); top != "/" {
+			st.dirs = append(slices.Clip(st.dirs), top)
+		}
+	}
 	for i, a := range args {
 		text, first := a.text+a.prefix, i == 0 || g.name == "remote" // the others are refs
 		switch {
@@ -233,8 +255,8 @@ func (g *gitCommand) judgeRemotes(j *judgement, n *Node, args []field) {
 			j.softDeny(n, &g.command, "it reaches an address that the command names: "+a.src)
 		case first && !a.known:
 			j.softDeny(n, &g.command, "the remote is unknown: "+a.src)
-		case first && (strings.Contains(text, "/") || strings.Trim(text, ".") == "" || slices.ContainsFunc(joinDirs(g.st.dirs, text), exists)):
-			j.judgeOperand(n, access(g.name == "push" || g.name == "remote"), a, g.st)
+		case first && (strings.Contains(text, "/") || strings.Trim(text, ".") == "" || slices.ContainsFunc(joinDirs(st.dirs, text), exists)):
+			j.judgeOperand(n, access(g.name == "push" || g.name == "remote"), a, st)
 		}
 	}
 }

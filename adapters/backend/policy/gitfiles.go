@@ -58,6 +58,26 @@ func (g *gitCommand) judgeFiles(j *judgement, n *Node, args []field) {
 	}
 }
 
+// judgeCompared judges the files of git diff that belong to no repository: those outside of
+// the workspace, and all with --no-index.
+func (g *gitCommand) judgeCompared(j *judgement, n *Node, got parsed) {
+	all := got.hasOption("--no-index")
+	for _, f := range got.operands {
+		if !f.known {
+			j.judgeOperand(n, reads, f, g.st)
+			continue
+		}
+		for _, d := range joinDirs(g.st.dirs, f.text) {
+			if place, err := resolvePath(d); all || err == nil && exists(place) && !j.inRoots(place) {
+				j.judgeOperand(n, reads, f, g.st)
+				if j.hasReadRules() {
+					j.judgeTree(n, d, true)
+				}
+			}
+		}
+	}
+}
+
 // printsFiles reports whether the command prints the content of files that it does not name.
 func (g *gitCommand) printsFiles() bool {
 	name := "git " + g.name
@@ -83,9 +103,7 @@ func (g *gitCommand) judgeTracked(j *judgement, n *Node, operands []field) {
 		j.judgeUnknownPath(n.addPart(WhatRead, "tracked files"), reads, "Read", "an earlier part may make git track it")
 	}
 	for _, d := range g.st.dirs {
-		top, err := resolvePath(d)
-		for ; err == nil && top != "/" && !exists(filepath.Join(top, ".git")); top = filepath.Dir(top) {
-		}
+		top := repositoryTop(d)
 		b, err := readSmall(filepath.Join(top, ".git", "index"), mostIndex)
 		tracked, ok := readIndex(b)
 		if err != nil || !ok {
@@ -112,6 +130,15 @@ func (g *gitCommand) judgeTracked(j *judgement, n *Node, operands []field) {
 			}
 		}
 	}
+}
+
+// repositoryTop returns the first folder in and above a folder that has a repository or is
+// one, or "/".
+func repositoryTop(dir string) string {
+	top, err := resolvePath(dir)
+	for ; err == nil && top != "/" && !exists(filepath.Join(top, ".git")) && !isGitDir(top); top = filepath.Dir(top) {
+	}
+	return top
 }
 
 // gitNames returns the names of files that an operand may hold: the operand itself, and

@@ -55,6 +55,7 @@ func (j *judgement) judgeRepositories(n *Node, c *command, readOnly bool, remote
 		r.readUpwards(place)
 		for _, remote := range remotes {
 			r.readRemote(place, remote)
+			r.readRemote(repositoryTop(place), remote)
 		}
 	}
 	if r.why != "" {

@@ -15,7 +15,7 @@ type option struct {
 }
 
 // optionKinds are the kinds of options that are not 0, from the least harmful to the most.
-const optionKinds = ":?@<>$!"
+const optionKinds = ":?^@<>$!"
 
 // parsed holds the words of a command, split into options and operands.
 type parsed struct {
@@ -49,7 +49,6 @@ type spec struct {
 	long   map[string]byte
 	stop   bool // options end with the first operand
 	single bool // long options have one dash or two
-	cut    bool // the words after -- are dropped
 }
 
 // compileOptions reads the options of programs.txt.
@@ -112,8 +111,6 @@ func (s *spec) parse(words []field) (out parsed) {
 				out.operands = append(out.operands, words[i+1:]...)
 				return out
 			}
-		case w.text == "--" && s.cut:
-			return out
 		case w.text == "--":
 			out.operands = append(out.operands, words[i+1:]...)
 			return out

@@ -24,6 +24,9 @@ func (j *judgement) judgePlace(n *Node, c *command, f field) {
 // option, and what follows each = and :.
 func placeNames(word string) (out []string) {
 	out = append(out, word)
+	if len(word) > 2 && word[0] == '-' { // a letter with its value, behind --
+		out = append(out, word[2:])
+	}
 	for i := range len(word) {
 		if word[i] == '=' || word[i] == ':' {
 			out = append(out, word[i+1:])

@@ -2,7 +2,6 @@ package policy
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
 )
 
@@ -109,12 +108,11 @@ func loadPrograms(text string) (bad []string) {
 				if word == "opaque" {
 					p.class = opaque
 				}
-			case word != "cut" && word != "git" && p.class == harmless:
+			case word != "git" && p.class == harmless:
 				bad = append(bad, line)
 			}
 		}
 		p.options = compileOptions(columns[2], single)
-		p.options.cut = slices.Contains(use, "cut")
 		p.options.stop = p.options.stop || p.sub
 		for name := range strings.FieldsSeq(columns[0]) {
 			if name != ":" {
