@@ -71,7 +71,7 @@ func (g *gitCommand) judgeCompared(j *judgement, n *Node, got parsed) {
 			if place, err := resolvePath(d); all || err == nil && exists(place) && !j.inRoots(place) {
 				j.judgeOperand(n, reads, f, g.st)
 				if j.hasReadRules() {
-					j.judgeTree(n, d, true)
+					j.judgeTree(n, d, true, false)
 				}
 			}
 		}

@@ -268,7 +268,16 @@ func (j *judgement) judgeBelow(n *Node, c *command, got parsed, operands []field
 	hidden := !rg || got.mayHold("-.", "-u", "--hidden", "--unrestricted", "-g", "--glob", "--iglob")
 	directories, _ := got.valueOf("-d", "--directories")
 	recursive := rg || c.name == "tar" || c.name == "diff" || directories.text == "recurse" || got.hasOption("-r", "-R", "-a", "--recursive", "--dereference-recursive", "--archive")
-	if !recursive || !j.hasReadRules() {
+	follow := false // symlinks below
+	switch c.name {
+	case "diff":
+		follow = !got.hasOption("--no-dereference")
+	case "cp", "rg":
+		follow = got.mayHold("-L", "--dereference", "--follow")
+	case "grep", "egrep", "fgrep":
+		follow = got.mayHold("-R", "--dereference-recursive")
+	}
+	if !recursive || !j.hasReadRules() && !(follow && j.ConfineReads) {
 		return
 	}
 	if len(operands) == 0 {
@@ -279,13 +288,17 @@ func (j *judgement) judgeBelow(n *Node, c *command, got parsed, operands []field
 			continue // judged as an unknown file
 		}
 		for _, d := range joinDirs(c.st.dirs, f.text) {
-			j.judgeTree(n, d, hidden)
+			j.judgeTree(n, d, hidden, follow)
+		}
+		if follow && j.makesLinksIn(joinDirs(c.st.dirs, f.text)) {
+			j.setUnknown(n, newLinkReason)
 		}
 	}
 }
 
-// judgeTree applies the Read rules to the files below a folder.
-func (j *judgement) judgeTree(n *Node, dir string, hidden bool) {
+// judgeTree judges the files below a folder as reads: by the Read rules, and if the command
+// follows symlinks, by where those lead.
+func (j *judgement) judgeTree(n *Node, dir string, hidden, follow bool) {
 	root, err := resolvePath(dir)
 	if err != nil {
 		return
@@ -296,8 +309,11 @@ func (j *judgement) judgeTree(n *Node, dir string, hidden bool) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return fs.SkipAll // the command makes it, if anything
-		case err != nil:
+		case err != nil, seen > mostBelow:
 			j.applyPathRules(p, "Read", "")
+			if follow {
+				j.judgeUnknownPath(p, reads, "Read", "the files below are not all known")
+			}
 			return fs.SkipAll
 		case name != root && !hidden && strings.HasPrefix(d.Name(), "."), d.IsDir() && d.Name() == ".git":
 			if d.IsDir() {
@@ -305,9 +321,9 @@ func (j *judgement) judgeTree(n *Node, dir string, hidden bool) {
 			}
 			return nil
 		}
-		if seen++; seen > mostBelow {
-			j.applyPathRules(p, "Read", "")
-			return fs.SkipAll
+		seen++
+		if follow && d.Type()&fs.ModeSymlink != 0 {
+			j.judgeLinkBelow(p, root, name)
 		}
 		if !d.IsDir() {
 			j.applyPathRules(p, "Read", name)
@@ -318,4 +334,18 @@ func (j *judgement) judgeTree(n *Node, dir string, hidden bool) {
 		}
 		return nil
 	})
+}
+
+// judgeLinkBelow judges a symlink below root that a command follows.
+func (j *judgement) judgeLinkBelow(p *Node, root, name string) {
+	place, err := resolvePath(name)
+	switch {
+	case err != nil || isInside(place, root):
+	case j.ConfineReads && !j.inRoots(place):
+		p.deny("a read outside of the workspace: " + place)
+	case isDir(place):
+		j.judgeUnknownPath(p, reads, "Read", "a link below leads to a folder")
+	default:
+		j.applyPathRules(p, "Read", place)
+	}
 }

@@ -25,7 +25,7 @@ func (j *judgement) judgeRenamed(n *Node, c *command, files []field) {
 		for _, f := range files {
 			j.judgeOperand(n, reads, f, c.st)
 			for _, d := range joinDirs(c.st.dirs, f.text) {
-				j.judgeTree(n, d, true)
+				j.judgeTree(n, d, true, false)
 			}
 		}
 	}
