@@ -182,7 +182,7 @@ func (j *judgement) judgePath(n *Node, a access, tool, path string, dirs []strin
 		}
 		p.places = append(p.places, place)
 		j.judgeResolved(p, a, tool, place)
-		if (a == writes || j.ConfineReads) && j.crossesNewLink(one, a == reads) {
+		if (a == writes || j.ConfineReads) && j.crossesNewLink(one, false) {
 			j.setUnknown(p, newLinkReason)
 		}
 	}

@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // judgePlace judges a word of a tool that runs code, as a path. What the tool does there is
 // not known, so it must be in the workspace and must not be a control file. An address is
@@ -11,7 +14,8 @@ func (j *judgement) judgePlace(n *Node, c *command, f field) {
 		j.judgePlaceName(n, c.st, f.prefix[:strings.LastIndexByte(f.prefix, '/')]+"/")
 	case !f.known:
 		j.softDeny(n, c, "the place is unknown: "+f.src)
-	case strings.Contains(f.text, "://") && !strings.HasPrefix(c.name, "make") || strings.HasPrefix(f.text, "git@"):
+	case strings.Contains(f.text, "://") && !strings.HasPrefix(c.name, "make") || strings.HasPrefix(f.text, "git@"),
+		addsPackages.MatchString(c.name) && hostedPackage.MatchString(f.text):
 		j.softDeny(n, c, "it reaches an address that the command names: "+f.text)
 	default:
 		for _, name := range placeNames(f.text) {
@@ -19,6 +23,13 @@ func (j *judgement) judgePlace(n *Node, c *command, f field) {
 		}
 	}
 }
+
+// hostedPackage matches a package that is a repository: user/repo, name@user/repo,
+// github:user/repo, user@host.example:repo.
+var (
+	addsPackages  = regexp.MustCompile(`^(npm|pnpm|yarn|bun) (install|i|add|up|update|upgrade)$`)
+	hostedPackage = regexp.MustCompile(`^((@[\w.-]+/)?[\w.-]+@)?((github|gitlab|bitbucket|gist):.*|[\w-][\w.-]*/[\w.-]+(#.*)?)$|@[\w-]+(\.[\w-]+)+:`)
+)
 
 // placeNames returns the parts of a word that may be a path: the word, the value of an
 // option, and what follows each = and :.
