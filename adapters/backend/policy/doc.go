@@ -95,13 +95,16 @@
 // is unknown. With ConfineReads, reads must be in the roots too.
 //
 // Tools that run the code of the workspace may do anything there, so each of their words
-// that may be a path must be in the roots too, and must not be a control file. If one is
-// unknown, or an address, the command is unknown. A remote of git is judged likewise: its
+// that may be a path must be in the roots too, and must not be a control file, also behind
+// --. If one is unknown, or an address, the command is unknown. The words of a script
+// (node x.js, python x.py, go run) are its own. A file of a clone may name the cargo, yarn,
+// pnpm or go that runs, so a planner does not ask these for their version. A remote of git is judged likewise: its
 // name is allowed, because the settings of the repository say where it is.
 //
 // If a part of a command may make a symlink (cp -P, mv of a link, ln -s, tar -x, git
-// checkout, venv, npm), a later part that writes through that place is unknown, because the link is
-// not on the disk yet. Code of the workspace that makes one is not noticed.
+// checkout, venv, npm), a later part that writes through that place is unknown, because the
+// link is not on the disk yet; with ConfineReads, so is a part that reads. Code of the
+// workspace that makes a link is not noticed.
 //
 // This holds for the paths that a command names. If the names are unknown, as in
 // cp -r x/. . and tar x over a root, the command is denied; into a folder below, an
@@ -114,7 +117,8 @@
 // A rule such as Read(**/.env) holds for tools and for the operands and redirections of
 // commands, and for what moves, packs or formats a file. It holds for files that git names
 // too: git blame .env, git show HEAD:.env, git log -p -- .env, and patterns that may match.
-// For grep -r, rg, diff -r, tar and cp -r it holds if such a file is below the folder now.
+// For grep -r, rg, diff -r, tar and cp -r it holds if such a file is below the folder now,
+// or below a link there that the command follows.
 // For git diff, git log -p, git show and git grep it holds if such a file is tracked now. No
 // path rule holds for what the code of the workspace reads, nor for files of the history
 // that are tracked no more, or that an object's id names, nor for copies in an archive.

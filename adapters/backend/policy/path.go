@@ -277,7 +277,7 @@ func (j *judgement) judgeBelow(n *Node, c *command, got parsed, operands []field
 	case "grep", "egrep", "fgrep":
 		follow = got.mayHold("-R", "--dereference-recursive")
 	}
-	if !recursive || !j.hasReadRules() && !(follow && j.ConfineReads) {
+	if !recursive || !j.hasReadRules() && (!follow || !j.ConfineReads) {
 		return
 	}
 	if len(operands) == 0 {
@@ -304,6 +304,10 @@ func (j *judgement) judgeTree(n *Node, dir string, hidden, follow bool) {
 		return
 	}
 	p, seen := n.addPart(WhatRead, dir), 0
+	var shown []string // hidden files that rg reads
+	for at := root; !hidden && at != filepath.Dir(at); at = filepath.Dir(at) {
+		shown = append(shown, ignoreExceptions(filepath.Dir(at))...)
+	}
 	p.allow("no rule holds for the files below")
 	_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -315,13 +319,16 @@ func (j *judgement) judgeTree(n *Node, dir string, hidden, follow bool) {
 				j.judgeUnknownPath(p, reads, "Read", "the files below are not all known")
 			}
 			return fs.SkipAll
-		case name != root && !hidden && strings.HasPrefix(d.Name(), "."), d.IsDir() && d.Name() == ".git":
+		case name != root && !hidden && strings.HasPrefix(d.Name(), ".") && !matchesAny(shown, d.Name()), d.IsDir() && d.Name() == ".git":
 			if d.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
 		}
 		seen++
+		if d.IsDir() && !hidden {
+			shown = append(shown, ignoreExceptions(name)...)
+		}
 		if follow && d.Type()&fs.ModeSymlink != 0 {
 			j.judgeLinkBelow(p, root, name)
 		}
@@ -348,4 +355,21 @@ func (j *judgement) judgeLinkBelow(p *Node, root, name string) {
 	default:
 		j.applyPathRules(p, "Read", place)
 	}
+}
+
+// ignoreExceptions returns patterns of the names that the ignore files of a folder except
+// from other patterns, such as !.env. rg reads what has such a name even if it is hidden.
+func ignoreExceptions(dir string) (out []string) {
+	for _, name := range []string{".gitignore", ".ignore", ".rgignore"} {
+		text, _ := readSmall(filepath.Join(dir, name), mostConfig)
+		for line := range strings.SplitSeq(string(text), "\n") {
+			if pattern, ok := strings.CutPrefix(line, "!"); ok {
+				if pattern = strings.TrimRight(pattern, " \r/"); strings.ContainsAny(pattern, `[{\`) {
+					pattern = "*"
+				}
+				out = append(out, filepath.Base(pattern))
+			}
+		}
+	}
+	return out
 }
