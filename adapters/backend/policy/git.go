@@ -67,14 +67,14 @@ func judgeGit(j *judgement, n *Node, c *command) flow {
 		return sameFlow(c.st)
 	}
 	g := &gitCommand{command{rest[0].text, rest[1:], st, c.rule}}
-	g.judgeSubcommand(j, n)
 	var remotes []string
 	if slices.Contains([]string{"push", "pull", "fetch", "remote"}, g.name) {
 		for _, f := range g.args {
 			remotes = append(remotes, f.text)
 		}
 	}
-	j.judgeRepositories(n, &g.command, g.readsOnly(), remotes)
+	j.judgeRepositories(n, &g.command, g.readsOnly(), remotes) // before those that the command makes
+	g.judgeSubcommand(j, n)
 	return sameFlow(c.st)
 }
 

@@ -174,7 +174,7 @@ func (g *gitCommand) places(j *judgement, name string) (out []string) {
 // applyPathspecRules applies the Read rules to a pattern of git. A rule for a file does not
 // hold if the name of the file cannot end as the pattern does.
 func (j *judgement) applyPathspecRules(n *Node, spec string) {
-	tail := path.Base("/" + spec[strings.LastIndexAny(spec, `*?[]\):`)+1:])
+	tail := path.Base("/" + spec[strings.LastIndexAny(spec, `*?[]\):}`)+1:])
 	j.applyRules(n, func(r Rule, _ bool) (may, does bool) {
 		last := path.Base(r.glob)
 		may = tail == "/" || strings.ContainsAny(last, `*?[\`) || strings.HasSuffix(strings.ToLower(last), strings.ToLower(tail))

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"net/url"
 	"path"
 	"path/filepath"
@@ -95,6 +96,9 @@ func (j *judgement) judgeTool(n *Node, c adapters.Call) {
 		n.allow("it touches nothing")
 	case classRead:
 		j.judgeFiles(n, reads, t, in)
+		if c.Tool == "Grep" {
+			j.judgeSearch(n, in)
+		}
 	case classEdit, classWrite:
 		j.judgeWrite(n, c.Tool, t, in)
 	case classShell:
@@ -193,6 +197,33 @@ func (j *judgement) judgeFiles(n *Node, a access, t tool, in map[string]jsontext
 	}
 	if !some && a == reads {
 		j.judgePath(n, a, rule, ".", j.callDirs())
+	}
+}
+
+// judgeSearch applies the Read rules to the files below the folder of a search that prints
+// lines. Names that the input's patterns cannot have are left out.
+func (j *judgement) judgeSearch(n *Node, in map[string]jsontext.Value) {
+	mode, _ := stringMember(n, in, "output_mode")
+	if !j.hasReadRules() || mode == "files_with_matches" || mode == "count" {
+		return
+	}
+	for _, name := range []string{"glob", "include"} {
+		s, ok := stringMember(n, in, name)
+		may := &Node{}
+		for _, pattern := range strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' }) {
+			if j.applyPathspecRules(may, pattern); strings.HasPrefix(pattern, "!") {
+				ok = false
+			}
+		}
+		if ok && s != "" && may.own == "" {
+			return
+		}
+	}
+	dir, _ := stringMember(n, in, "path")
+	if full, ok := j.expandHome(cmp.Or(dir, ".")); ok {
+		for _, d := range joinDirs(j.callDirs(), full) {
+			j.judgeTree(n, d, true, false)
+		}
 	}
 }
 
