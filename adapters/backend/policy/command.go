@@ -162,7 +162,7 @@ func (j *judgement) parse(n *Node, c *command) parsed {
 		switch o.kind {
 		case 0, ':', '?':
 		case '^':
-			j.judgeUnknownPath(n.addPart(WhatRead, o.name), reads, "Read", "a list may name any file")
+			j.judgeUnknownPath(n.addPart(WhatRead, o.name), reads, "a list may name any file")
 		case '>':
 			j.judgeOperand(n, writes, o.value, c.st)
 		case '<':
@@ -176,7 +176,7 @@ func (j *judgement) parse(n *Node, c *command) parsed {
 		default:
 			if o.value.src != "" && o.name == o.value.src && p.any {
 				if j.ConfineReads || j.hasReadRules() {
-					j.judgeUnknownPath(n.addPart(WhatRead, o.name), reads, "Read", "the word may become an option with a file")
+					j.judgeUnknownPath(n.addPart(WhatRead, o.name), reads, "the word may become an option with a file")
 				}
 				continue
 			}
@@ -278,19 +278,15 @@ func (j *judgement) judgeOperands(n *Node, c *command, got parsed) {
 
 // judgeOperand judges a word that names a file.
 func (j *judgement) judgeOperand(n *Node, a access, f field, st state) {
-	rule := "Read"
-	if a == writes {
-		rule = "Write"
-	}
 	switch {
 	case f.pipe:
 		n.addPart(a.what(), f.src).allow("a pipe to a command that is judged separately")
 	case f.known:
-		j.judgePath(n, a, rule, f.text, st.dirs)
+		j.judgePath(n, a, f.text, st.dirs)
 	case f.glob && a == writes:
 		j.judgeGlobWrite(n, f, st)
 	default:
-		j.judgeUnknownPath(n.addPart(a.what(), f.src), a, rule, "the file is unknown")
+		j.judgeUnknownPath(n.addPart(a.what(), f.src), a, "the file is unknown")
 	}
 }
 
@@ -315,12 +311,12 @@ func (j *judgement) judgeGlobWrite(n *Node, f field, st state) {
 		dir = "."
 	}
 	p.allow("what matches")
-	j.judgePath(p, writes, "Write", dir, st.dirs)
+	j.judgePath(p, writes, dir, st.dirs)
 	p.settleEffects()
 	if p.Effect != adapters.EffectAllow {
 		return
 	}
-	j.applyPathRules(p, "Write", "")
+	j.applyPathRules(p, writes, "")
 	if j.makesLinksIn(joinDirs(st.dirs, dir)) {
 		j.setUnknown(p, newLinkReason)
 	}
@@ -334,7 +330,7 @@ func (j *judgement) judgeGlobWrite(n *Node, f field, st state) {
 			if matchesHidden(splitPath(m), parts) {
 				continue
 			}
-			j.judgePath(p, writes, "Write", m, nil)
+			j.judgePath(p, writes, m, nil)
 		}
 	}
 }

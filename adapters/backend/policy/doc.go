@@ -115,8 +115,8 @@
 // Whoever runs them must not have more rights than the agent.
 //
 // A rule such as Read(**/.env) holds for tools, also for a search that prints lines of files
-// below its folder, and for the operands and redirections of
-// commands, and for what moves, packs or formats a file. It holds for files that git names
+// below its folder, for the operands and redirections of commands, and for what moves,
+// packs or formats a file. It holds for files that git names
 // too: git blame .env, git show HEAD:.env, git log -p -- .env, and patterns that may match.
 // For grep -r, rg, diff -r, tar and cp -r it holds if such a file is below the folder now,
 // or below a link there that the command follows.

@@ -68,7 +68,7 @@ func judgeGit(j *judgement, n *Node, c *command) flow {
 	}
 	g := &gitCommand{command{rest[0].text, rest[1:], st, c.rule}}
 	var remotes []string
-	if slices.Contains([]string{"push", "pull", "fetch", "remote"}, g.name) {
+	if g.takesRemote() {
 		for _, f := range g.args {
 			remotes = append(remotes, f.text)
 		}
@@ -90,10 +90,7 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 		g.judgeRunner(j, n)
 		return
 	}
-	name := "git " + g.name
-	if programs[name+" "+g.first()] != nil {
-		name += " " + g.first()
-	}
+	name := g.listed()
 	if programs[name] == nil {
 		j.softDeny(n, &g.command, "unknown git command "+g.name+" "+g.first()+": it is not on the list, and it may be an alias")
 		return
@@ -143,7 +140,7 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 			}
 			for _, d := range joinDirs(g.st.dirs, a.text) {
 				if place, err := resolvePath(d); a.known && err == nil {
-					j.judgeResolved(n.addPart(WhatWrite, a.src), writes, "Write", place)
+					j.judgeResolved(n.addPart(WhatWrite, a.src), writes, place)
 				}
 			}
 		}
@@ -156,7 +153,7 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 			}
 		}
 	}
-	if slices.Contains([]string{"push", "pull", "fetch", "remote"}, g.name) {
+	if g.takesRemote() {
 		g.judgeRemotes(j, n, args)
 	}
 	if read {
@@ -165,6 +162,20 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 		g.noteMadeLinks(j, args)
 		n.allow("it changes the repository")
 	}
+}
+
+// listed returns the name of the line in programs.txt that the command has, if any.
+func (g *gitCommand) listed() string {
+	name := "git " + g.name
+	if two := name + " " + g.first(); programs[two] != nil {
+		return two
+	}
+	return name
+}
+
+// takesRemote reports whether a word of the command may be a remote.
+func (g *gitCommand) takesRemote() bool {
+	return slices.Contains([]string{"push", "pull", "fetch", "remote"}, g.name)
 }
 
 // first returns the first word, or "".

@@ -30,7 +30,7 @@ func (g *gitCommand) judgeFiles(j *judgement, n *Node, args []field) {
 		switch {
 		case !strings.HasPrefix(f.text+f.prefix, "-"):
 		case g.name == "grep" && len(f.text) > 3 && slices.ContainsFunc(grepUntracked, func(o string) bool { return strings.HasPrefix(o, f.text) }):
-			j.judgeUnknownPath(n.addPart(WhatRead, f.src), reads, "Read", "the file is unknown")
+			j.judgeUnknownPath(n.addPart(WhatRead, f.src), reads, "the file is unknown")
 		case f.text == "-L" && i+1 < len(g.args):
 			args = append(slices.Clip(args), g.args[i+1])
 		case strings.HasPrefix(f.text, "-L"):
@@ -43,11 +43,11 @@ func (g *gitCommand) judgeFiles(j *judgement, n *Node, args []field) {
 		case f.glob, f.known && (strings.ContainsAny(f.text, `*?[\`) || strings.HasPrefix(f.text, ":(")):
 			j.applyPathspecRules(p, f.text)
 		case !f.known:
-			j.applyPathRules(p, "Read", "")
+			j.applyPathRules(p, reads, "")
 		default:
 			for _, name := range gitNames(f.text) {
 				for _, place := range g.places(j, name) {
-					j.applyPathRules(p, "Read", place)
+					j.applyPathRules(p, reads, place)
 				}
 			}
 		}
@@ -80,11 +80,7 @@ func (g *gitCommand) judgeCompared(j *judgement, n *Node, got parsed) {
 
 // printsFiles reports whether the command prints the content of files that it does not name.
 func (g *gitCommand) printsFiles() bool {
-	name := "git " + g.name
-	if programs[name+" "+g.first()] != nil {
-		name += " " + g.first()
-	}
-	got := programs[name].options.parse(g.args)
+	got := programs[g.listed()].options.parse(g.args)
 	patch := got.mayHold("-p", "-u", "-U", "-c", "-L", "--patch", "--unified", "--word-diff", "--color-words", "--cc", "--binary")
 	brief := got.hasOption("-s", "--no-patch", "--stat", "--name-only", "--name-status", "--numstat", "--shortstat", "--summary", "--dirstat", "--quiet")
 	switch g.name {
@@ -100,7 +96,7 @@ func (g *gitCommand) printsFiles() bool {
 // naming them: all, or those below its operands.
 func (g *gitCommand) judgeTracked(j *judgement, n *Node, operands []field) {
 	if j.tracks {
-		j.judgeUnknownPath(n.addPart(WhatRead, "tracked files"), reads, "Read", "an earlier part may make git track it")
+		j.judgeUnknownPath(n.addPart(WhatRead, "tracked files"), reads, "an earlier part may make git track it")
 	}
 	for _, d := range g.st.dirs {
 		top := repositoryTop(d)
@@ -124,7 +120,7 @@ func (g *gitCommand) judgeTracked(j *judgement, n *Node, operands []field) {
 			if len(below) > 0 && !slices.ContainsFunc(below, func(b string) bool { return isInside(place, b) }) {
 				continue
 			}
-			if j.applyPathRules(p, "Read", place); p.own != adapters.EffectAllow {
+			if j.applyPathRules(p, reads, place); p.own != adapters.EffectAllow {
 				p.Reason += ": " + name + " is tracked; name the files or folders without it"
 				break
 			}

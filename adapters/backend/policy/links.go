@@ -124,12 +124,8 @@ func (j *judgement) noteCopies(c *command, got parsed) {
 			return
 		}
 	}
-	from, to := got.operands, field{}
-	for _, o := range got.options {
-		if o.name == "-t" || o.name == "--target-directory" {
-			to = o.value
-		}
-	}
+	from := got.operands
+	to, _ := got.valueOf("-t", "--target-directory")
 	if to.src == "" && len(from) > 1 {
 		from, to = from[:len(from)-1], from[len(from)-1]
 	}

@@ -147,9 +147,8 @@ func (a access) what() What {
 }
 
 // judgePath judges an access to a known path, as the kernel reads it (without ~), from
-// each of the folders in which the command may run. tool is the name of the path rules
-// that apply.
-func (j *judgement) judgePath(n *Node, a access, tool, path string, dirs []string) {
+// each of the folders in which the command may run.
+func (j *judgement) judgePath(n *Node, a access, path string, dirs []string) {
 	p := n.addPart(a.what(), path)
 	if path == "" {
 		p.allow("no such file")
@@ -171,7 +170,7 @@ func (j *judgement) judgePath(n *Node, a access, tool, path string, dirs []strin
 		}
 	}
 	if len(abs) == 0 {
-		j.judgeUnknownPath(p, a, tool, "the folder is unknown")
+		j.judgeUnknownPath(p, a, "the folder is unknown")
 		return
 	}
 	for _, one := range abs {
@@ -181,7 +180,7 @@ func (j *judgement) judgePath(n *Node, a access, tool, path string, dirs []strin
 			return
 		}
 		p.places = append(p.places, place)
-		j.judgeResolved(p, a, tool, place)
+		j.judgeResolved(p, a, place)
 		if (a == writes || j.ConfineReads) && j.crossesNewLink(one, false) {
 			j.setUnknown(p, newLinkReason)
 		}
@@ -191,13 +190,13 @@ func (j *judgement) judgePath(n *Node, a access, tool, path string, dirs []strin
 const newLinkReason = "an earlier part of the command may make a link there; run it as a separate command"
 
 // judgeResolved judges an access to a resolved path.
-func (j *judgement) judgeResolved(p *Node, a access, tool, place string) {
+func (j *judgement) judgeResolved(p *Node, a access, place string) {
 	name, program := controlFile(j.relToRoot(place))
 	switch {
 	case a == writes && !j.inRoots(place):
 		p.deny("a write outside of the workspace: " + place)
 	case a == writes && isInstruction(name) && j.modeOrDefault() != Planner:
-		j.applyPathRules(p, tool, place)
+		j.applyPathRules(p, a, place)
 		j.setUnknown(p, "a write to "+name+", which instructs "+program+": "+place)
 	case a == writes && name != "" && !isInstruction(name):
 		p.deny("a write to " + name + " of " + program + ", which decides what runs: " + place)
@@ -206,7 +205,7 @@ func (j *judgement) judgeResolved(p *Node, a access, tool, place string) {
 	case a == reads && j.ConfineReads && !j.inRoots(place):
 		p.deny("a read outside of the workspace: " + place)
 	default:
-		j.applyPathRules(p, tool, place)
+		j.applyPathRules(p, a, place)
 		if a == writes {
 			j.noteTree(place, false)
 			p.allow("in the workspace")
@@ -217,14 +216,14 @@ func (j *judgement) judgeResolved(p *Node, a access, tool, place string) {
 }
 
 // judgeUnknownPath judges an access to an unknown path.
-func (j *judgement) judgeUnknownPath(p *Node, a access, tool, why string) {
+func (j *judgement) judgeUnknownPath(p *Node, a access, why string) {
 	switch {
 	case a == writes:
 		p.deny("a write, and " + why)
 	case j.ConfineReads:
 		p.deny("a read, and " + why)
 	default:
-		j.applyPathRules(p, tool, "")
+		j.applyPathRules(p, a, "")
 		p.allow("reading is allowed")
 	}
 }
@@ -314,9 +313,9 @@ func (j *judgement) judgeTree(n *Node, dir string, hidden, follow bool) {
 		case errors.Is(err, fs.ErrNotExist):
 			return fs.SkipAll // the command makes it, if anything
 		case err != nil, seen > mostBelow:
-			j.applyPathRules(p, "Read", "")
+			j.applyPathRules(p, reads, "")
 			if follow {
-				j.judgeUnknownPath(p, reads, "Read", "the files below are not all known")
+				j.judgeUnknownPath(p, reads, "the files below are not all known")
 			}
 			return fs.SkipAll
 		case name != root && !hidden && strings.HasPrefix(d.Name(), ".") && !matchesAny(shown, d.Name()), d.IsDir() && d.Name() == ".git":
@@ -333,7 +332,7 @@ func (j *judgement) judgeTree(n *Node, dir string, hidden, follow bool) {
 			j.judgeLinkBelow(p, root, name)
 		}
 		if !d.IsDir() {
-			j.applyPathRules(p, "Read", name)
+			j.applyPathRules(p, reads, name)
 			if p.own != adapters.EffectAllow {
 				p.Reason += ": " + name + " is below; name the folders or files without it"
 				return fs.SkipAll
@@ -351,9 +350,9 @@ func (j *judgement) judgeLinkBelow(p *Node, root, name string) {
 	case j.ConfineReads && !j.inRoots(place):
 		p.deny("a read outside of the workspace: " + place)
 	case isDir(place):
-		j.judgeUnknownPath(p, reads, "Read", "a link below leads to a folder")
+		j.judgeUnknownPath(p, reads, "a link below leads to a folder")
 	default:
-		j.applyPathRules(p, "Read", place)
+		j.applyPathRules(p, reads, place)
 	}
 }
 

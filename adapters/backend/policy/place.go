@@ -70,7 +70,7 @@ func (j *judgement) judgePlaceName(n *Node, st state, name string) {
 		case j.crossesNewLink(d, true):
 			j.setUnknown(n, newLinkReason)
 		default:
-			j.applyPathRules(n, "Read", place)
+			j.applyPathRules(n, reads, place)
 			if file, program := controlFile(j.relToRoot(place)); file != "" && !isInstruction(file) {
 				n.deny("a place in " + file + " of " + program + ", which decides what runs: " + place)
 			}

@@ -191,9 +191,9 @@ func sameTool(rule, tool string) bool {
 }
 
 // applyPathRules applies the path rules. place is resolved, or "" if it is unknown.
-func (j *judgement) applyPathRules(n *Node, tool, place string) {
+func (j *judgement) applyPathRules(n *Node, a access, place string) {
 	j.applyRules(n, func(r Rule, _ bool) (may, does bool) {
-		if r.glob == "" || (r.tool == "Read") != (tool == "Read") || knownTools[r.tool].class > classWrite {
+		if r.glob == "" || (r.tool == "Read") != (a == reads) || knownTools[r.tool].class > classWrite {
 			return false, false
 		}
 		if place == "" {

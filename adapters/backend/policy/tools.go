@@ -170,10 +170,6 @@ func (j *judgement) callDirs() []string {
 
 // judgeFiles judges the paths in a tool's input.
 func (j *judgement) judgeFiles(n *Node, a access, t tool, in map[string]jsontext.Value) {
-	rule := "Read"
-	if a == writes {
-		rule = "Write"
-	}
 	some := false
 	for _, m := range t.paths {
 		s, ok := stringMember(n, in, m)
@@ -190,13 +186,13 @@ func (j *judgement) judgeFiles(n *Node, a access, t tool, in map[string]jsontext
 		some = true
 		full, ok := j.expandHome(s)
 		if !ok {
-			j.judgeUnknownPath(n.addPart(a.what(), s), a, rule, "the home folder is unknown")
+			j.judgeUnknownPath(n.addPart(a.what(), s), a, "the home folder is unknown")
 			continue
 		}
-		j.judgePath(n, a, rule, full, j.callDirs())
+		j.judgePath(n, a, full, j.callDirs())
 	}
 	if !some && a == reads {
-		j.judgePath(n, a, rule, ".", j.callDirs())
+		j.judgePath(n, a, ".", j.callDirs())
 	}
 }
 
@@ -290,7 +286,7 @@ func (j *judgement) judgePatch(n *Node, v jsontext.Value) (makes bool) {
 		makes = makes || k.Type != "update" || k.MovePath != ""
 		for _, p := range []string{c.Path, k.MovePath} {
 			if p != "" {
-				j.judgePath(n, writes, "Write", p, j.callDirs())
+				j.judgePath(n, writes, p, j.callDirs())
 			}
 		}
 	}

@@ -165,7 +165,7 @@ func judgeInterpreter(j *judgement, n *Node, c *command) flow {
 			if place, err := resolvePath(p); err != nil || !j.inRoots(place) {
 				j.softDeny(n, c, "it runs code outside of the workspace")
 			} else {
-				j.applyPathRules(n, "Read", place)
+				j.applyPathRules(n, reads, place)
 			}
 			if j.crossesNewLink(p, true) {
 				j.softDeny(n, c, newLinkReason)
