@@ -271,6 +271,9 @@ func (j *judgement) judgeOperands(n *Node, c *command, got parsed) {
 	if kind == readsAfterFirst {
 		words = words[min(1, len(words)):]
 	}
+	if programs[c.name].here && len(words) == 0 && j.ConfineReads {
+		j.judgeOperand(n, reads, literalField("."), c.st)
+	}
 	if kind == readsAll || kind == readsAfterFirst {
 		j.judgeBelow(n, c, got, words)
 	}

@@ -66,6 +66,9 @@ func judgeGit(j *judgement, n *Node, c *command) flow {
 		n.deny("the git command is unknown")
 		return sameFlow(c.st)
 	}
+	if j.ConfineReads {
+		j.judgeOperand(n, reads, literalField("."), st)
+	}
 	g := &gitCommand{command{rest[0].text, rest[1:], st, c.rule}}
 	var remotes []string
 	if g.takesRemote() {
@@ -104,6 +107,9 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 		j.judgeOperand(n, writes, literalField("."), g.st)
 	}
 	c := &command{name, g.args, g.st, g.rule}
+	if g.name == "rebase" { // --exec runs at the top
+		c.st.dirs = repositoryTops(g.st.dirs)
+	}
 	got := j.parse(n, c)
 	args := got.operands
 	for _, o := range got.options {
@@ -251,12 +257,8 @@ func (g *gitCommand) judgeRunner(j *judgement, n *Node) {
 // choice, because only the settings of the repository say where it is. An address is
 // that of the command, as for curl.
 func (g *gitCommand) judgeRemotes(j *judgement, n *Node, args []field) {
-	st := g.st
-	for _, d := range g.st.dirs { // git reads a path from the top of the repository
-		if top := repositoryTop(d); top != "/" {
-			st.dirs = append(slices.Clip(st.dirs), top)
-		}
-	}
+	st := g.st // git reads a path from the top of the repository
+	st.dirs = slices.Concat(st.dirs, repositoryTops(st.dirs))
 	for i, a := range args {
 		text, first := a.text+a.prefix, i == 0 || g.name == "remote" // the others are refs
 		switch {

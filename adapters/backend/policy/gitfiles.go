@@ -137,6 +137,16 @@ func repositoryTop(dir string) string {
 	return top
 }
 
+// repositoryTops returns the tops of the repositories in which git runs in these folders.
+func repositoryTops(dirs []string) (out []string) {
+	for _, d := range dirs {
+		if top := repositoryTop(d); top != "/" {
+			out = append(out, top)
+		}
+	}
+	return out
+}
+
 // gitNames returns the names of files that an operand may hold: the operand itself, and
 // what follows each colon, as in HEAD:file, :0:file, :/file and 1,5:file.
 func gitNames(operand string) []string {

@@ -36,6 +36,7 @@ type program struct {
 	options *spec
 	args    operandKind
 	any     bool // no option does more than read
+	here    bool // without a file it reads the current folder
 	builds  bool // it runs code of the workspace
 	sub     bool // the first operand is a subcommand
 	read    bool // of git: it changes nothing
@@ -97,6 +98,8 @@ func loadPrograms(text string) (bad []string) {
 				p.args, p.read = kind, kind == readsAll
 			case word == "any":
 				p.any = true
+			case word == "here":
+				p.here = true
 			case word == "builds":
 				p.builds = true
 			case word == "sub":
