@@ -125,7 +125,7 @@ func (j *judgement) noteCopies(c *command, got parsed) {
 		}
 	}
 	from := got.operands
-	to, _ := got.valueOf("-t", "--target-directory")
+	to := got.valueOf("-t", "--target-directory")
 	if to.src == "" && len(from) > 1 {
 		from, to = from[:len(from)-1], from[len(from)-1]
 	}

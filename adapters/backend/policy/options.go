@@ -34,13 +34,13 @@ func (p *parsed) mayHold(names ...string) bool {
 }
 
 // valueOf returns the value of the last of these options.
-func (p *parsed) valueOf(names ...string) (v field, ok bool) {
+func (p *parsed) valueOf(names ...string) (v field) {
 	for _, o := range p.options {
 		if slices.Contains(names, o.name) {
-			v, ok = o.value, true
+			v = o.value
 		}
 	}
-	return v, ok
+	return v
 }
 
 // spec is a compiled table of options.

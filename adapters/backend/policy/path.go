@@ -265,7 +265,7 @@ func (j *judgement) hasReadRules() bool {
 func (j *judgement) judgeBelow(n *Node, c *command, got parsed, operands []field) {
 	rg := c.name == "rg"
 	hidden := !rg || got.mayHold("-.", "-u", "--hidden", "--unrestricted", "-g", "--glob", "--iglob")
-	directories, _ := got.valueOf("-d", "--directories")
+	directories := got.valueOf("-d", "--directories")
 	recursive := rg || c.name == "tar" || c.name == "diff" || directories.text == "recurse" || got.hasOption("-r", "-R", "-a", "--recursive", "--dereference-recursive", "--archive")
 	follow := false // symlinks below
 	switch c.name {

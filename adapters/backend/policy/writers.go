@@ -76,7 +76,7 @@ func judgeCopy(j *judgement, n *Node, c *command) flow {
 // judgeInto judges files that are copied into a folder under their own names.
 func (j *judgement) judgeInto(n *Node, c *command, got parsed) {
 	from := got.operands
-	dir, _ := got.valueOf("-t", "--target-directory")
+	dir := got.valueOf("-t", "--target-directory")
 	if dir.src == "" {
 		if len(from) == 1 && c.name == "ln" && from[0].known {
 			j.judgeOperand(n, writes, literalField(path.Base("/"+from[0].text)), c.st)
