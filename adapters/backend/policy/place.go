@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -9,9 +11,13 @@ import (
 // not known, so it must be in the workspace and must not be a control file. An address is
 // another place too.
 func (j *judgement) judgePlace(n *Node, c *command, f field) {
+	st := c.st
+	if tool, _, _ := strings.Cut(c.name, " "); strings.Contains(f.text, "..") && slices.Contains([]string{"npm", "pnpm", "yarn", "bun", "cargo"}, tool) {
+		st.dirs = slices.Concat(st.dirs, j.packageDirs(st.dirs))
+	}
 	switch {
 	case f.glob && strings.Contains(f.prefix, "/") && !strings.Contains(f.text, ".."):
-		j.judgePlaceName(n, c.st, f.prefix[:strings.LastIndexByte(f.prefix, '/')]+"/")
+		j.judgePlaceName(n, st, f.prefix[:strings.LastIndexByte(f.prefix, '/')]+"/")
 	case !f.known:
 		j.softDeny(n, c, "the place is unknown: "+f.src)
 	case strings.Contains(f.text, "://") && !strings.HasPrefix(c.name, "make") || strings.HasPrefix(f.text, "git@"),
@@ -19,7 +25,7 @@ func (j *judgement) judgePlace(n *Node, c *command, f field) {
 		j.softDeny(n, c, "it reaches an address that the command names: "+f.text)
 	default:
 		for _, name := range placeNames(f.text) {
-			j.judgePlaceName(n, c.st, name)
+			j.judgePlaceName(n, st, name)
 		}
 	}
 }
@@ -30,6 +36,19 @@ var (
 	addsPackages  = regexp.MustCompile(`^(npm|pnpm|yarn|bun) (install|i|add|up|update|upgrade)$`)
 	hostedPackage = regexp.MustCompile(`^((@[\w.-]+/)?[\w.-]+@)?((github|gitlab|bitbucket|gist):.*|[\w-][\w.-]*/[\w.-]+(#.*)?)$|@[\w-]+(\.[\w-]+)+:`)
 )
+
+// packageDirs returns the folders above in which a tool may run the code of a package.
+func (j *judgement) packageDirs(dirs []string) (out []string) {
+	for _, d := range dirs {
+		at, err := resolvePath(d)
+		for ; err == nil && at != "/" && j.inRoots(at); at = filepath.Dir(at) {
+			if exists(filepath.Join(at, "package.json")) || exists(filepath.Join(at, "Cargo.toml")) {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
 
 // placeNames returns the parts of a word that may be a path: the word, the value of an
 // option, and what follows each = and :.
