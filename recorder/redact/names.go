@@ -67,6 +67,9 @@ var agentKeys = map[string]bool{
 	"agentPath": true, "agent_path": true, "agentName": true, "agent_name": true, "author": true, "recipient": true,
 }
 
+// loopbackNames are the beginnings of what loopback matches.
+var loopbackNames = []string{"127.0.0.1", "localhost", "[::1]"}
+
 var loopback = regexp.MustCompile(`(?:127\.0\.0\.1|localhost|\[::1\])(?::|%3[Aa])(\d{2,5})\b`)
 
 // findNames returns what is to be replaced in a text, secrets first.
@@ -108,8 +111,10 @@ func (r *Redactor) findNames(text, key string, isName bool, secrets []word) []sp
 		})
 	}
 	if !isName {
-		for _, m := range loopback.FindAllStringSubmatchIndex(text, -1) {
-			addSpan(m[2], m[3], "<port>")
+		if containsAny(text, loopbackNames) {
+			for _, m := range loopback.FindAllStringSubmatchIndex(text, -1) {
+				addSpan(m[2], m[3], "<port>")
+			}
 		}
 		for _, w := range r.words {
 			if text == w.text && protocolKeys[key] {
