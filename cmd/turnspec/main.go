@@ -21,6 +21,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/mcp"
+	"github.com/turnspec/turnspec/recorder/tap"
 )
 
 // The exit codes.
@@ -40,6 +41,9 @@ func main() { os.Exit(run()) }
 func run() int {
 	conformance.Main()
 	benchMain()
+	if tap.Main(os.Args) {
+		return exitOK
+	}
 	if ok, code := mcp.Main(os.Args); ok {
 		return code
 	}
@@ -104,7 +108,7 @@ has so far, and leaves no process of the subject.`,
 		return fmt.Errorf("%w; `%s --help` lists the flags", err, cmd.CommandPath())
 	})
 	addGroup(root, "Test an adapter:", demoCmd(), initCmd(), runCmd(), smokeCmd(), mapCmd(), debugCmd(), explainCmd(), listCmd(), factsCmd(), showCmd(), envCmd(), mergeCmd(), benchCmd(), exploreCmd(), shrinkCmd())
-	addGroup(root, "Build on the adapters:", serveCmd(), runnerCmd(), agentCmd(), normalizeCmd(), chatCmd(), logCmd(), emitCmd(), playCmd(), modelCmd(), policyCmd(), agentsCmd())
+	addGroup(root, "Build on the adapters:", serveCmd(), runnerCmd(), agentCmd(), normalizeCmd(), chatCmd(), logCmd(), emitCmd(), playCmd(), modelCmd(), tapCmd(), policyCmd(), agentsCmd())
 	addGroup(root, "Maintain the corpus:", recordCmd(), updateCmd(), importCmd(), lintCmd(), packCmd(), runtimesCmd(), schemaCmd(), coverageCmd(), driftCmd(), censusCmd())
 	root.AddCommand(versionCmd())
 	return root

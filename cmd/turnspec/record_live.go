@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/recorder/capture"
+	"github.com/turnspec/turnspec/recorder/redact"
 )
 
 // liveFlags are the flags of record --live.
@@ -53,7 +54,7 @@ func recordLive(cmd *cobra.Command, argv []string, f liveFlags) error {
 	if err := whose(&h, f.runtime, wire); err != nil {
 		return err
 	}
-	b, err := capture.Make(h, capture.Here(), wire)
+	b, err := capture.Make(h, redact.Here(), wire)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,6 @@ package capture
 import (
 	"errors"
 	"fmt"
-	"os"
-	"os/user"
 	"path"
 	"regexp"
 	"slices"
@@ -26,18 +24,6 @@ type Head struct {
 	Name             string // its scenario, such as imported/first-try
 	Runtime, Version string
 	Recorded         string // the source of the lines
-}
-
-// Here returns the facts of this machine and its user, for a live recording.
-func Here() redact.Facts {
-	f := redact.Facts{UID: os.Getuid(), Tmp: os.TempDir()}
-	f.Home, _ = os.UserHomeDir()
-	f.Work, _ = os.Getwd()
-	if u, err := user.Current(); err == nil {
-		f.User = u.Username
-	}
-	f.Host, _ = os.Hostname()
-	return f
 }
 
 var (

@@ -132,6 +132,9 @@ func (p *pass) findSecrets() {
 	type textAndKey struct{ text, key string }
 	seen := map[textAndKey]bool{}
 	num := map[string]bool{}
+	for _, s := range p.secrets {
+		num[s.text] = true
+	}
 	for _, u := range p.units {
 		k := textAndKey{u.text, ""}
 		if secretKey.MatchString(u.key) {
@@ -149,6 +152,16 @@ func (p *pass) findSecrets() {
 		}
 	}
 	slices.SortStableFunc(p.secrets, func(a, b word) int { return len(b.text) - len(a.text) })
+}
+
+// rewrite makes the edits of the documents.
+func (p *pass) rewrite() error {
+	for _, d := range p.docs {
+		if err := d.rewrite(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *pass) replaceNames() {

@@ -104,10 +104,8 @@ func (r *Redactor) Case(c *fixtures.Case) error {
 	p.findSecrets()
 	p.replaceNames()
 	p.elideProse()
-	for _, d := range p.docs {
-		if err := d.rewrite(); err != nil {
-			return err
-		}
+	if err := p.rewrite(); err != nil {
+		return err
 	}
 	c.Elided += p.elided
 	return nil
