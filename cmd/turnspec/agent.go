@@ -36,10 +36,11 @@ did not close; 2 wrong usage.`,
   turnspec run --runtime claude --subject acp -- turnspec agent --runtime claude --arg --allow-dangerously-skip-permissions`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := f.adapter()
+			a, taps, err := f.adapter(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
+			defer taps.Wait()
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
 			o := adapters.Options{Opening: op.Opening{Model: f.model, Mode: message.Mode(f.mode), Effort: f.effort, Args: f.args}}
@@ -57,6 +58,7 @@ did not close; 2 wrong usage.`,
 	fl.StringVar(&f.model, "model", "", "the model (default: the runtime's)")
 	fl.StringVar(&f.effort, "effort", "", "how much the model reasons: low, medium, high, or a level of the runtime's")
 	fl.StringArrayVar(&f.args, "arg", nil, "an argument for the runtime's program (may be repeated)")
+	tapFlag(cmd, &f.tap)
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))
 	_ = cmd.RegisterFlagCompletionFunc("case", complete(caseIDs))
 	_ = cmd.RegisterFlagCompletionFunc("permission-mode", cobra.FixedCompletions([]string{"default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"}, cobra.ShellCompDirectiveNoFileComp))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/runner/message"
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/reference"
+	"github.com/turnspec/turnspec/recorder/tap"
 )
 
 // runnerFlags are the flags of runner.
@@ -31,7 +33,7 @@ type runnerFlags struct {
 	dir, conversation, resume        string
 	preset, mode, model              string
 	schema, instructions, mcpServers string
-	effort                           string
+	effort, tap                      string
 	args, extraDirs, settings        []string
 	maxRequests                      int
 	maxCost                          float64
@@ -64,7 +66,8 @@ Exit codes: 0 the conversation is complete, or SIGTERM, SIGINT or SIGHUP ended i
 failed; 2 it could not begin.`,
 		Example: `  echo '{"type":"message","content":"hello"}' | turnspec runner
   turnspec runner --runtime claude --cwd ~/project --permission-mode default
-  turnspec runner --runtime codex --tool-preset read-only --resume SESSION`,
+  turnspec runner --runtime codex --tool-preset read-only --resume SESSION
+  turnspec runner --runtime claude --tap recordings`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runConversation(cmd, f) },
 	}
@@ -89,6 +92,7 @@ failed; 2 it could not begin.`,
 	fl.StringArrayVar(&f.extraDirs, "add-dir", nil, "a further folder in which tools may work (may be repeated)")
 	fl.StringSliceVar(&f.settings, "setting-sources", nil, "settings that the runtime reads: user, project, local (default: the runtime's)")
 	fl.StringArrayVar(&f.args, "arg", nil, "an argument for the runtime's program (may be repeated)")
+	tapFlag(cmd, &f.tap)
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))
 	_ = cmd.RegisterFlagCompletionFunc("case", complete(caseIDs))
 	_ = cmd.RegisterFlagCompletionFunc("tool-preset", cobra.FixedCompletions([]string{"full", "read-only", "no-bash", "safe-edit"}, cobra.ShellCompDirectiveNoFileComp))
@@ -98,10 +102,11 @@ failed; 2 it could not begin.`,
 }
 
 func runConversation(cmd *cobra.Command, f runnerFlags) error {
-	c, err := f.config()
+	c, taps, err := f.config(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
+	defer taps.Wait()
 	ctx, stop := untilSignal(cmd.Context())
 	defer stop()
 	err = runner.Run(ctx, c, cmd.InOrStdin(), cmd.OutOrStdout())
@@ -133,14 +138,14 @@ func untilSignal(parent context.Context) (context.Context, context.CancelFunc) {
 }
 
 // config returns what the flags ask for.
-func (f runnerFlags) config() (runner.Config, error) {
-	c := runner.Config{ConversationID: f.conversation, ToolPreset: f.preset}
+func (f runnerFlags) config(errOut io.Writer) (c runner.Config, taps *tap.Folder, err error) {
+	c = runner.Config{ConversationID: f.conversation, ToolPreset: f.preset}
 	dir, err := filepath.Abs(f.dir)
 	if err != nil {
-		return c, err
+		return c, nil, err
 	}
-	if c.Adapter, err = f.adapter(); err != nil {
-		return c, err
+	if c.Adapter, taps, err = f.adapter(errOut); err != nil {
+		return c, nil, err
 	}
 	o := adapters.Options{
 		Opening: op.Opening{
@@ -150,31 +155,42 @@ func (f runnerFlags) config() (runner.Config, error) {
 	}
 	if f.schema != "" {
 		if o.Schema = jsontext.Value(f.schema); !o.Schema.IsValid() {
-			return c, fmt.Errorf("--structured-output is not JSON")
+			return c, nil, fmt.Errorf("--structured-output is not JSON")
 		}
 	}
 	if f.instructions != "" {
 		b, err := os.ReadFile(f.instructions)
 		if err != nil {
-			return c, err
+			return c, nil, err
 		}
 		o.Instructions = string(b)
 	}
 	if o.MCP, err = f.servers(dir); err != nil {
-		return c, err
+		return c, nil, err
 	}
 	switch preset := policy.Preset(f.preset); {
 	case !slices.Contains(policy.Presets(), preset):
-		return c, fmt.Errorf("--tool-preset %q: use one of %v", f.preset, policy.Presets())
+		return c, nil, fmt.Errorf("--tool-preset %q: use one of %v", f.preset, policy.Presets())
 	case preset != policy.Full:
 		o.Judge = preset.Judge()
 	}
 	c.Options = o
-	return c, nil
+	return c, taps, nil
 }
 
-// adapter returns the adapter of the runtime, or of a demo.
-func (f runnerFlags) adapter() (adapters.Adapter, error) {
+// adapter returns the adapter of the runtime, or of a demo, and its recordings, which may be
+// nil.
+func (f runnerFlags) adapter(errOut io.Writer) (adapters.Adapter, *tap.Folder, error) {
+	a, err := f.untapped()
+	if err != nil {
+		return nil, nil, err
+	}
+	taps := tapsInto(f.tap, errOut)
+	a, err = tapped(a, taps)
+	return a, taps, err
+}
+
+func (f runnerFlags) untapped() (adapters.Adapter, error) {
 	if f.runtime == "" {
 		return newReplayed(cmp.Or(f.caseID, "claude/2.1.329/permission/allow"), strconv.FormatFloat(f.speed, 'g', -1, 64))
 	}

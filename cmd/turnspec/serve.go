@@ -26,6 +26,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/adapters/reference"
+	"github.com/turnspec/turnspec/recorder/tap"
 )
 
 // envToken is the variable that holds the token of a server.
@@ -36,7 +37,7 @@ type serveFlags struct {
 	runtimes, hosts, origins []string
 	env                      []string
 	caseID, listen, log, dir string
-	url                      string
+	url, tap                 string
 	recovery                 string
 	lease                    time.Duration
 	speed                    float64
@@ -101,6 +102,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 	fl.BoolVar(&f.durable, "durable", false, "flush each event to the disk before clients receive it (default: soon after, so that a power failure may lose those of the last second)")
 	fl.BoolVar(&f.noToken, "no-token", false, "demand no token: any program of this machine may then use the runtimes")
 	fl.BoolVar(&f.agents, "agents", false, "let agents send messages to each other with the tool agents_message")
+	tapFlag(cmd, &f.tap)
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))
 	_ = cmd.RegisterFlagCompletionFunc("case", complete(caseIDs))
 	_ = cmd.RegisterFlagCompletionFunc("recover", cobra.FixedCompletions([]string{"close", "resume", "leave"}, cobra.ShellCompDirectiveNoFileComp))
@@ -122,7 +124,9 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	if !f.noToken {
 		c.Token = cmp.Or(os.Getenv(envToken), rand.Text())
 	}
-	if c.Adapters, err = f.adapters(); err != nil {
+	taps := tapsInto(f.tap, cmd.ErrOrStderr())
+	defer taps.Wait()
+	if c.Adapters, err = f.adapters(taps); err != nil {
 		return err
 	}
 	log, leases, where, err := f.openLog(ctx)
@@ -175,14 +179,16 @@ func (f serveFlags) address() string {
 }
 
 // adapters returns the adapters of the runtimes, or of a demo.
-func (f serveFlags) adapters() (map[string]adapters.Adapter, error) {
-	out := map[string]adapters.Adapter{}
+func (f serveFlags) adapters(taps *tap.Folder) (out map[string]adapters.Adapter, err error) {
+	out = map[string]adapters.Adapter{}
 	for _, name := range f.runtimes {
 		a := reference.Of(name)
 		if a == nil {
 			return nil, fmt.Errorf("no runtime %q: use one of %s", name, strings.Join(reference.Names(), ", "))
 		}
-		out[name] = a
+		if out[name], err = tapped(a, taps); err != nil {
+			return nil, err
+		}
 	}
 	if len(out) > 0 {
 		return out, nil
@@ -191,8 +197,8 @@ func (f serveFlags) adapters() (map[string]adapters.Adapter, error) {
 	if err != nil {
 		return nil, err
 	}
-	out[demo.Capabilities().Runtime] = demo
-	return out, nil
+	out[demo.Capabilities().Runtime], err = tapped(demo, taps)
+	return out, err
 }
 
 // printServed prints where the server listens and how to try it.

@@ -1,10 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/proc"
+	"github.com/turnspec/turnspec/recorder/registry"
 	"github.com/turnspec/turnspec/recorder/tap"
 )
 
@@ -62,4 +68,46 @@ Exit codes: that of CMD; 2 it was not found or could not start.`,
 	cmd.Flags().StringVar(&dir, "to", "", "the folder for the recordings, a file for each run of CMD (required)")
 	_ = cmd.MarkFlagDirname("to")
 	return cmd
+}
+
+// tapFlag declares the flag --tap of a command that runs sessions.
+func tapFlag(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVar(dir, "tap", "", "record what passes between the adapter and the runtime into this folder, a file for each process (see `turnspec tap --help`)")
+	_ = cmd.MarkFlagDirname("tap")
+}
+
+// tapsInto returns the recordings of a command's sessions, or nil. What is not recorded is
+// reported to errOut.
+func tapsInto(dir string, errOut io.Writer) *tap.Folder {
+	if dir == "" {
+		return nil
+	}
+	return &tap.Folder{Dir: dir, Failed: func(err error) { fmt.Fprintf(errOut, "turnspec: --tap: a recording is not whole: %v\n", err) }}
+}
+
+// tappedAdapter is an adapter whose runtimes are recorded.
+type tappedAdapter struct {
+	adapters.Adapter
+	launcher proc.Launcher
+}
+
+// tapped returns an adapter whose runtimes are recorded, or a itself if to is nil.
+func tapped(a adapters.Adapter, to *tap.Folder) (adapters.Adapter, error) {
+	if to == nil {
+		return a, nil
+	}
+	r, err := registry.Get(a.Capabilities().Runtime)
+	if err != nil {
+		return nil, fmt.Errorf("--tap: %w", err)
+	}
+	if r.Launcher != nil {
+		return nil, fmt.Errorf("--tap: %s is no program that is started: what passes is not recorded", r.Wire.Name)
+	}
+	return tappedAdapter{a, to.Launcher(r.LauncherOfLines(proc.Exec{}))}, nil
+}
+
+// Open implements adapters.Adapter.
+func (a tappedAdapter) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
+	o.Launch = a.launcher
+	return a.Adapter.Open(ctx, o)
 }

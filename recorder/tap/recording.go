@@ -3,7 +3,7 @@
 //
 // [Exec] is for a client that starts a program: the program takes the place of the process
 // that calls it, with its id, group, parent and exit code, and a second process relays its
-// stdin, stdout and stderr. [Launcher] is for a client that is part of this module.
+// stdin, stdout and stderr. [Folder] is for a client that is part of this module.
 //
 // A recording is a file of its own for each process. Its lines have the form of the section
 // wire of a case (see package fixtures). It is redacted as package redact says, and can be
@@ -114,11 +114,6 @@ func (r *Recording) Lines(dir fixtures.Dir) *Lines {
 
 // EOF records that the client has closed stdin.
 func (r *Recording) EOF() { r.add(fixtures.WireLine{Dir: fixtures.EOF}) }
-
-// Signal records that the client has sent a signal.
-func (r *Recording) Signal(s proc.Signal) {
-	r.add(fixtures.WireLine{Dir: fixtures.Signal, Signal: string(s)})
-}
 
 // Exit records how the program has ended.
 func (r *Recording) Exit(e proc.Exit) {
