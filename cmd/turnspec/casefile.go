@@ -150,9 +150,11 @@ func withExit(c *fixtures.Case, b []byte) ([]byte, error) {
 		return b, nil
 	}
 	whole, last := *c, c.Wire[len(c.Wire)-1]
-	whole.Wire = append(slices.Clip(c.Wire),
-		fixtures.WireLine{T: last.T, Process: last.Process, Dir: fixtures.EOF},
-		fixtures.WireLine{T: last.T, Process: last.Process, Dir: fixtures.Exit})
+	whole.Wire = slices.Clip(c.Wire)
+	if !slices.ContainsFunc(c.Wire, func(l fixtures.WireLine) bool { return l.Dir == fixtures.EOF }) {
+		whole.Wire = append(whole.Wire, fixtures.WireLine{T: last.T, Process: last.Process, Dir: fixtures.EOF})
+	}
+	whole.Wire = append(whole.Wire, fixtures.WireLine{T: last.T, Process: last.Process, Dir: fixtures.Exit})
 	return whole.Format()
 }
 

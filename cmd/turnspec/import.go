@@ -30,6 +30,7 @@ wins over --runtime. An imported case is for a bug report or a regression test, 
 the corpus: the words of its model are not known.
 
   plain        each line is a line of the runtime's stdout
+  tap          {"t":"0.012s","p":1,"out":{…}}, of ` + "`turnspec tap`" + ` and the flag --tap
   timed        {"t_ms":12,"dir":"in|out|err","line":…}
   tape         {"dir":"read","frame":{…}} and {"dir":"write","data":"…"}, of
                claude-agent-cassette
@@ -37,6 +38,7 @@ the corpus: the words of its model are not known.
 
 Exit codes: 0 converted, 2 the input cannot be converted.`,
 		Example: `  turnspec import session.jsonl --out session.txtar
+  turnspec run --case session.txtar
   turnspec import --runtime codex@0.120.0 - <wire.jsonl`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -38,10 +38,12 @@ as the adapter fails the same check in the same words. The reference adapter mus
 pass the check on the smaller case, so that it shows a defect of the adapter and
 nothing else.
 
-FILE is a corpus to attach to a bug report: a zip archive if the name ends in .zip, a
-folder otherwise. It holds the scenario, the case, and a README.txt with the command
-that fails. ` + "`turnspec run --corpus FILE`" + ` plays it. The case is a made one: it is no
-recording any more, and its head says so.
+CASE may be a file, such as ` + "`turnspec import`" + ` writes.
+
+What -o names is a corpus to attach to a bug report: a zip archive if the name ends in
+.zip, a folder otherwise. It holds the scenario, the case, and a README.txt with the
+command that fails. ` + "`turnspec run --corpus bug.zip`" + ` plays it. The case is a made one: it
+is no recording any more, and its head says so.
 
 --subject, --dialect and a command after -- choose the adapter as in ` + "`turnspec run`" + `.
 
@@ -50,6 +52,7 @@ it could not run.`,
 		Example: `  turnspec shrink claude/2.1.329/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip
   turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --subject acp:my-agent -o bug.zip
   turnspec shrink claude/2.1.329/text/plain --check text.once --dialect my.json -o bug.zip -- python3 my_adapter.py
+  turnspec shrink session.txtar --check turn.one-terminal -o bug.zip -- python3 my_adapter.py
   turnspec run --corpus bug.zip --runtime claude --subject 'python3 my_adapter.py'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -78,7 +81,20 @@ it could not run.`,
 
 func runShrink(cmd *cobra.Command, id string, f shrinkFlags) error {
 	collectSeldom()
-	cfg, err := f.config(id)
+	file := id
+	corpus, err := openCorpus(f.corpus)
+	if err != nil {
+		return err
+	}
+	if isCaseFile(file) {
+		one, err := openCaseFile(corpus, file)
+		if err != nil {
+			return err
+		}
+		defer one.remove()
+		corpus, id = one.Corpus, one.id
+	}
+	cfg, err := f.config(corpus, id)
 	if err != nil {
 		return err
 	}
@@ -104,7 +120,7 @@ func runShrink(cmd *cobra.Command, id string, f shrinkFlags) error {
 		return ctx.Err()
 	}
 	again := f.rerun(cfg, res.Case.ID)
-	files, err := res.Files(about(cfg, res, id, again))
+	files, err := res.Files(about(cfg, res, file, again))
 	if err != nil {
 		return err
 	}
@@ -116,16 +132,12 @@ func runShrink(cmd *cobra.Command, id string, f shrinkFlags) error {
 	return nil
 }
 
-func (f *shrinkFlags) config(id string) (*shrink.Config, error) {
+func (f *shrinkFlags) config(corpus fixtures.Corpus, id string) (*shrink.Config, error) {
 	switch {
 	case f.check == "":
 		return nil, errors.New("--check is missing: name the check that fails; the failures of `turnspec run` name it")
 	case f.out == "":
 		return nil, errors.New("-o is missing: name the file to write, such as bug.zip")
-	}
-	corpus, err := openCorpus(f.corpus)
-	if err != nil {
-		return nil, err
 	}
 	chosen, err := backend.Named(f.check)
 	if err != nil {

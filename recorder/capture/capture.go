@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/fixtures"
+	wirelines "github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/recorder/redact"
 	"github.com/turnspec/turnspec/recorder/registry"
 )
@@ -63,6 +64,14 @@ func Make(h Head, facts redact.Facts, wire []fixtures.WireLine) ([]byte, error) 
 	if len(wire) == 0 {
 		return nil, errors.New("there are no lines to make a case of")
 	}
+	rt, err := registry.Get(h.Runtime)
+	if err != nil {
+		return nil, err
+	}
+	if !rt.ProcessPerTurn {
+		endLast(wire)
+	}
+	repliesFirst(rt.Wire, wire)
 	r, err := redact.New(facts)
 	if err != nil {
 		return nil, err
@@ -89,6 +98,41 @@ func Make(h Head, facts redact.Facts, wire []fixtures.WireLine) ([]byte, error) 
 		return nil, fmt.Errorf("%d texts in it must not be published and were not redacted; remove them from the lines:\n\t%s", len(found), strings.Join(lines, "\n\t"))
 	}
 	return b, nil
+}
+
+// endLast moves the end of stdin behind the output if the client wrote all that it had and
+// closed stdin, as a shell does. Other clients close it when they have seen the end.
+func endLast(lines []fixtures.WireLine) {
+	i := slices.IndexFunc(lines, func(l fixtures.WireLine) bool { return l.Dir == fixtures.EOF })
+	if i < 1 || lines[i-1].Dir != fixtures.In {
+		return
+	}
+	for ; i+1 < len(lines) && lines[i+1].Dir != fixtures.Exit; i++ {
+		lines[i], lines[i+1] = lines[i+1], lines[i]
+		lines[i+1].T = lines[i].T
+	}
+}
+
+// repliesFirst moves each reply before the lines that the client wrote without waiting for it.
+// Another client, which waits for the reply before it writes the next line, would wait forever.
+func repliesFirst(rt *wirelines.Runtime, lines []fixtures.WireLine) {
+	for i := range lines {
+		reply := lines[i].Read(rt)
+		if lines[i].Dir != fixtures.Out || reply.Kind != wirelines.Reply {
+			continue
+		}
+		for j := i - 1; j >= 0 && lines[j].Dir == fixtures.In; j-- {
+			if string(lines[j].Read(rt).ID) != string(reply.RepliesTo) {
+				continue
+			}
+			if l := lines[i]; j+1 < i {
+				l.T = lines[j].T
+				copy(lines[j+2:i+1], lines[j+1:i])
+				lines[j+1] = l
+			}
+			break
+		}
+	}
 }
 
 // Guess returns the runtime and the version that the lines name, or "".

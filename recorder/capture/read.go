@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	linereader "github.com/turnspec/turnspec/adapters/lines"
+	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/recorder/registry"
@@ -22,6 +23,7 @@ const (
 	Plain      = "plain"      // a line of the runtime's stdout
 	Timed      = "timed"      // {"t_ms":12,"dir":"in|out|err","line":…}
 	Tape       = "tape"       // {"dir":"read","frame":{…}} and {"dir":"write","data":"…"}, of claude-agent-cassette
+	Tap        = "tap"        // {"t":"0.012s","p":1,"out":{…}}, of package tap
 	Transcript = "transcript" // {"type":"expect_outbound|emit_inbound","frame":{…}}, of T3 Code's testkit
 )
 
@@ -41,6 +43,8 @@ type anyLine struct {
 	Frame jsontext.Value `json:"frame"`
 	Data  *string        `json:"data"` // of a tape: the line that the client wrote
 	After float64        `json:"afterMs"`
+	T     string         `json:"t"` // of a line of a case
+	P     int            `json:"p"`
 
 	Provider string `json:"provider"`
 	Version  string `json:"version"`
@@ -53,6 +57,8 @@ func formatOf(f *anyLine) string {
 		return Tape
 	case f.Dir != "" && f.Line != nil:
 		return Timed
+	case f.T != "" && f.P > 0:
+		return Tap
 	case f.Type == "transcript_start" || f.Type == "runtime_exit" || f.Frame != nil && (f.Type == "expect_outbound" || f.Type == "emit_inbound"):
 		return Transcript
 	}
@@ -117,6 +123,15 @@ func Read(in io.Reader) (*Recording, error) {
 		}
 		dir, line := fixtures.Out, b
 		switch format {
+		case Tap:
+			l, err := fixtures.ParseWireLine(string(b))
+			if err != nil {
+				return nil, &LineError{n, err}
+			}
+			at = max(at, l.T)
+			l.T = at
+			rec.Wire = append(rec.Wire, l)
+			continue
 		case Timed:
 			if f.TMS != nil {
 				at = max(at, time.Duration(*f.TMS*float64(time.Millisecond)))
@@ -159,8 +174,27 @@ func Read(in io.Reader) (*Recording, error) {
 		}
 		rec.Wire = append(rec.Wire, fixtures.WireLine{T: at, Process: 1, Dir: dir, Bytes: bytes.Clone(line)})
 	}
-	if len(rec.Wire) == 0 {
+	if rec.Format == Tap {
+		rec.Wire = withoutClientsEnd(rec.Wire)
+	}
+	if !slices.ContainsFunc(rec.Wire, func(l fixtures.WireLine) bool { return l.Bytes != nil }) {
 		return nil, errors.New("it holds no line of a runtime or its client")
 	}
 	return rec, nil
+}
+
+// withoutClientsEnd leaves out that a program was ended by a signal while its stdin was open.
+// A tap does not see who sent it, and most often that is the client that closes its session.
+// With it, a stand-in would end by itself.
+func withoutClientsEnd(lines []fixtures.WireLine) []fixtures.WireLine {
+	if len(lines) == 0 {
+		return lines
+	}
+	last := &lines[len(lines)-1]
+	isSignal := slices.Contains([]string{string(proc.SIGTERM), string(proc.SIGINT), string(proc.SIGHUP)}, last.Signal) ||
+		slices.Contains([]int{128 + 15, 128 + 2, 128 + 1}, last.Code)
+	if last.Dir != fixtures.Exit || !isSignal || slices.ContainsFunc(lines, func(l fixtures.WireLine) bool { return l.Dir == fixtures.EOF }) {
+		return lines
+	}
+	return lines[:len(lines)-1]
 }

@@ -90,6 +90,36 @@ func TestPrivateLinesAreRejected(t *testing.T) {
 	g.Expect(err).To(HaveOccurred())
 }
 
+// A client that waits for replies, and for the end, can be played a recording of one that did
+// not.
+func TestClientThatDoesNotWait(t *testing.T) {
+	g := NewWithT(t)
+	rec, err := capture.Read(strings.NewReader(`{"t":"0s","p":1,"spawn":["codex","app-server"]}
+{"t":"0.001s","p":1,"in":{"id":1,"method":"initialize","params":{}}}
+{"t":"0.002s","p":1,"in":{"method":"initialized"}}
+{"t":"0.003s","p":1,"in":{"id":2,"method":"thread/start","params":{}}}
+{"t":"0.003s","p":1,"eof":true}
+{"t":"0.004s","p":1,"out":{"id":1,"result":{}}}
+{"t":"0.005s","p":1,"out":{"method":"configWarning","params":{}}}
+{"t":"0.006s","p":1,"out":{"id":2,"result":{}}}
+{"t":"0.007s","p":1,"exit":0}
+`))
+	g.Expect(err).NotTo(HaveOccurred())
+	b, err := capture.Make(capture.Head{Name: "imported/x", Runtime: "codex", Version: "1.0.0", Recorded: "today"}, capture.Elsewhere(rec.Wire), rec.Wire)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(b)).To(HaveSuffix(`
+{"t":"0s","p":1,"spawn":["codex","app-server"]}
+{"t":"0.001s","p":1,"in":{"id":1,"method":"initialize","params":{}}}
+{"t":"0.001s","p":1,"out":{"id":1,"result":{}}}
+{"t":"0.002s","p":1,"in":{"method":"initialized"}}
+{"t":"0.003s","p":1,"in":{"id":2,"method":"thread/start","params":{}}}
+{"t":"0.005s","p":1,"out":{"method":"configWarning","params":{}}}
+{"t":"0.006s","p":1,"out":{"id":2,"result":{}}}
+{"t":"0.006s","p":1,"eof":true}
+{"t":"0.007s","p":1,"exit":0}
+`))
+}
+
 func TestLiveKeepsLinesInOrder(t *testing.T) {
 	g := NewWithT(t)
 	var out, errs bytes.Buffer
