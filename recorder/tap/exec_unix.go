@@ -55,7 +55,7 @@ func lookProgram(name string) (string, error) {
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return file, nil //nolint:nilerr // a program may be unreadable
+		return file, nil // a program may be unreadable
 	}
 	defer func() { _ = f.Close() }()
 	head := make([]byte, 4096)
@@ -71,9 +71,10 @@ func lookProgram(name string) (string, error) {
 func relayedStreams() []int {
 	var out []int
 	for fd := range 3 {
-		if !term.IsTerminal(fd) && !(fd == 2 && sameFile(1, 2)) {
-			out = append(out, fd)
+		if term.IsTerminal(fd) || fd == 2 && sameFile(1, 2) {
+			continue
 		}
+		out = append(out, fd)
 	}
 	return out
 }

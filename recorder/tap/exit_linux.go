@@ -1,6 +1,7 @@
 package tap
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"runtime"
@@ -45,14 +46,14 @@ func awaitExit(fd int) (proc.Exit, bool) {
 		if err == nil {
 			break
 		}
-		if err != unix.EINTR { //nolint:errorlint // an errno
+		if err != unix.EINTR {
 			return proc.Exit{}, false
 		}
 	}
 	limit := time.Now().Add(reapTime)
 	for {
 		info := exitInfo{mask: infoExit}
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), getInfo, uintptr(unsafe.Pointer(&info)))
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), getInfo, uintptr(unsafe.Pointer(&info))) //nolint:gosec // x/sys has no function for it
 		runtime.KeepAlive(&info)
 		switch {
 		case errno == 0 && info.mask&infoExit != 0:
@@ -74,7 +75,7 @@ func zombieExit(fd int) (proc.Exit, bool) {
 	_, pid, _ := strings.Cut(string(info), "\nPid:")
 	pid, _, _ = strings.Cut(strings.TrimSpace(pid), "\n")
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if err != nil || len(fields) < 50 || fields[0] != "Z" {
 		return proc.Exit{}, false
 	}
