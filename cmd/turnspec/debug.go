@@ -22,6 +22,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
 	"github.com/turnspec/turnspec/conformance/report"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 func debugCmd() *cobra.Command {
@@ -33,7 +34,9 @@ func debugCmd() *cobra.Command {
 		Long: `Debug replays one case to your adapter and then steps through what happened. For each
 step of the client it shows, in the order of time, what the runtime and the adapter write
 to each other, shortened, and the events of the adapter. ` + "`turnspec show CASE`" + ` prints the
-runtime's lines whole. After the last step it prints the checks that fail on the case.
+runtime's lines whole. After the last step it prints where the recording and the adapter
+part, if the adapter does what the recorded client did not, and the checks that fail.
+CASE may be a file, such as ` + "`turnspec import`" + ` writes.
 
 On a terminal it waits after each step: enter or n goes to the next one, c continues to
 the end, q quits (each with enter). Elsewhere it prints all steps.
@@ -61,7 +64,16 @@ Exit codes: 0 every check passed, 1 a check failed, 2 wrong use or no connection
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rec, err := f.recording(args[0])
+			corpus, id := fixtures.Embedded(), args[0]
+			if isCaseFile(id) {
+				one, err := openCaseFile(corpus, id)
+				if err != nil {
+					return err
+				}
+				defer one.remove()
+				corpus, id = one.Corpus, one.id
+			}
+			rec, err := f.recording(corpus, id)
 			if err != nil {
 				return err
 			}
@@ -116,9 +128,12 @@ func stepThrough(out io.Writer, next func() byte, r *conformance.Run) error {
 		}
 	}
 	fmt.Fprintln(out)
+	for _, line := range parting(r) {
+		fmt.Fprintln(out, clipColumns(line, width))
+	}
 	failed := false
 	for _, c := range checks.All() {
-		if !slices.Contains(c.Tiers, conformance.TierWitness) || c.Judge == nil {
+		if !slices.Contains(c.Tiers, conformance.TierWitness) || c.Judge == nil || r.Case.NoWitness && !isLaw(c) {
 			continue
 		}
 		res := judge.Apply(c, &conformance.Trial{Run: r}, conformance.TierProcess)
@@ -142,6 +157,48 @@ func stepThrough(out io.Writer, next func() byte, r *conformance.Run) error {
 	}
 	fmt.Fprintln(out, "no check fails on this case without a fault")
 	return nil
+}
+
+// isLaw reports whether a check holds for any recording.
+func isLaw(c *conformance.Check) bool {
+	return slices.ContainsFunc(lawChecks, func(name string) bool { return among(name, []*conformance.Check{c}) })
+}
+
+// parting returns where the recording and the adapter part: the line of the recorded client
+// that was not reached, and what the adapter did instead. It is empty if they do not.
+func parting(r *conformance.Run) []string {
+	did := r.Unrecorded
+	last := 0
+	for _, p := range r.Played {
+		last = max(last, p.Line.Line)
+	}
+	var next *fixtures.WireLine
+	for i, l := range r.Case.Lines() {
+		w := &r.Case.Wire[i]
+		if w.Line <= last || w.Dir != fixtures.In {
+			continue
+		}
+		if slices.Contains([]wire.Kind{wire.Send, wire.Stop, wire.Answer}, l.Kind) { // not every client reads and sets the same
+			next = w
+			break
+		}
+	}
+	if next == nil && len(did) == 0 {
+		return nil
+	}
+	where, want := "after the last line of its client", ""
+	if next != nil {
+		kind, text := summarizeLine(next.Bytes)
+		where, want = fmt.Sprintf("at %s:%d", r.Case.File, next.Line), strings.TrimSpace(kind+" "+text)
+	}
+	out := []string{"the recording and the adapter part " + where}
+	if want != "" {
+		out = append(out, "  the recorded client writes: "+want)
+	}
+	if len(did) == 0 {
+		return append(out, "  the adapter does not")
+	}
+	return append(out, "  the adapter: "+conformance.Printable(did[0]))
 }
 
 // debugStep is a step of the client and what happened from its begin to the next step.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug/jsonl"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 func smokeCmd() *cobra.Command {
@@ -73,7 +74,7 @@ func startLimitFlag(cmd *cobra.Command, limit *time.Duration) {
 }
 
 func smoke(ctx context.Context, out io.Writer, f subjectFlags, of string, limit time.Duration) error {
-	rec, err := f.recording(cmp.Or(of, jsonl.SmokeScenario))
+	rec, err := f.recording(fixtures.Embedded(), cmp.Or(of, jsonl.SmokeScenario))
 	if err != nil {
 		return err
 	}

@@ -261,11 +261,11 @@ func (f subjectFlags) subject(watch func(in bool, text string)) (conformance.Sub
 }
 
 // recording returns the recording of a case or scenario of the subject's runtime.
-func (f subjectFlags) recording(of string) (perform.Recording, error) {
+func (f subjectFlags) recording(corpus fixtures.Corpus, of string) (perform.Recording, error) {
 	if err := wraps(f.name()); err != nil {
 		return perform.Recording{}, err
 	}
-	return smokeRecording(fixtures.Embedded(), f.name(), f.version(), of)
+	return smokeRecording(corpus, f.name(), f.version(), of)
 }
 
 // shown returns how output names the subject.
