@@ -87,7 +87,7 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	f := &tap.Folder{Dir: file, Failed: func(err error) { failed = errors.Join(failed, err) }}
 	p, err := f.Launcher(proc.LauncherFunc(newEcho)).Launch(t.Context(), proc.Command{Argv: []string{"claude"}})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(failed).To(MatchError(ContainSubstring("not a directory")))
+	g.Expect(failed).To(HaveOccurred())
 	g.Expect(p.Stdin().Close()).To(Succeed())
 	g.Expect(p.Wait()).To(Equal(proc.Exit{Code: 4}))
 	f.Wait()
