@@ -10,12 +10,17 @@ import (
 	"os"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/turnspec/turnspec/adapters/backend/eventlog"
 	"github.com/turnspec/turnspec/adapters/backend/page"
 	"github.com/turnspec/turnspec/adapters/backend/replay"
 	"github.com/turnspec/turnspec/adapters/event"
+	linereader "github.com/turnspec/turnspec/adapters/lines"
+	"github.com/turnspec/turnspec/adapters/reference"
+	"github.com/turnspec/turnspec/cmd/turnspec/internal/transcript"
 )
 
 func chatCmd() *cobra.Command {
@@ -24,15 +29,21 @@ func chatCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat [FILE] | chat --log FILE [SESSION]",
 		Short: "Turn events into the chat that a user would see",
-		Long: `Chat reads events, one JSON object per line, from a file or from stdin, and
-prints the chat that they make. The events may be in any order: seq decides. If an
-event is invalid, chat prints its file and line, and no chat.
+		Long: `Chat reads events from a file or from stdin, and prints the chat that they make. The
+events may be in any order: seq decides.
+
+FILE holds one JSON object per line, server-sent events as curl -N saves them from turnspec
+serve, an array of events, a page of its history, or JSON over several lines, in UTF-8 or
+UTF-16. What is not an event is left out, and chat reports on stderr how much that is and the
+first of it.
 
 With --log it prints a session of an event log. SESSION may be left out if the log
 has only one.
 
 With --html it writes the chat as one HTML file, which needs no network: a slider
-replays the session in its own time.`,
+replays the session in its own time.
+
+Exit codes: 0 printed, 1 nothing was understood, 2 the input cannot be read.`,
 		Example: `  turnspec chat events.jsonl
   turnspec normalize claude transcript.jsonl | turnspec chat
   turnspec chat --full events.jsonl
@@ -108,8 +119,74 @@ func chatEvents(cmd *cobra.Command, log string, args []string) (events []event.E
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = in.Close() }()
-	return readEvents(in, name)
+	events, err = readForms(in, name, cmd.ErrOrStderr())
+	return events, errors.Join(err, in.Close())
+}
+
+// readForms returns the events of a file in any of the forms of package transcript. It reports
+// on errOut what is not an event.
+func readForms(in io.Reader, name string, errOut io.Writer) (events []event.Event, err error) {
+	var messages, unread int
+	var first string
+	var whose reference.Adapter // the runtime that wrote the first message that is known
+	for r := transcript.NewReader(in); ; {
+		message, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil && !errors.Is(err, linereader.ErrTooLong) {
+			return nil, fmt.Errorf("%s:%d: %w", name, r.Line(), err)
+		}
+		for _, m := range eventsIn(message) {
+			messages++
+			e, err := event.Decode(m)
+			if err == nil {
+				events = append(events, e)
+				continue
+			}
+			if unread++; unread == 1 {
+				first = fmt.Sprintf("on line %d: %v: %q", r.Line(), err, m[:min(len(m), longestShown)])
+			}
+			if whose == nil {
+				whose = reference.Recognize(m)
+			}
+		}
+	}
+	if messages == 0 {
+		return nil, fmt.Errorf("%s is empty: give it events", name)
+	}
+	if unread > 0 {
+		fmt.Fprintf(errOut, "turnspec: %s: not read: %d of %d messages; the first, %s\n", name, unread, messages, first)
+	}
+	switch {
+	case len(events) > 0:
+		return events, nil
+	case whose != nil:
+		if name == "stdin" {
+			name = "-"
+		}
+		runtime := whose.Capabilities().Runtime
+		fmt.Fprintf(errOut, "turnspec: this is the output of %s: turnspec normalize %s %s | turnspec chat\n", runtime, runtime, name)
+	default:
+		fmt.Fprintf(errOut, "turnspec: nothing in %s was understood: it needs events, as turnspec normalize writes them\n", name)
+	}
+	return nil, errFailed
+}
+
+// eventsIn returns the events of a message: itself, or those of a page of a history.
+func eventsIn(message []byte) [][]byte {
+	var page struct {
+		Events []jsontext.Value `json:"events"`
+		Seq    jsontext.Value   `json:"last_seq"`
+	}
+	if json.Unmarshal(message, &page) != nil || page.Seq == nil {
+		return [][]byte{message}
+	}
+	out := make([][]byte, len(page.Events))
+	for i, e := range page.Events {
+		out[i] = e
+	}
+	return out
 }
 
 func readEvents(in io.Reader, name string) (out []event.Event, err error) {

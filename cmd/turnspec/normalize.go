@@ -192,12 +192,14 @@ func (c *comprehension) report(w io.Writer, runtime, name string) error {
 	return errFailed
 }
 
+// longestShown is how many bytes of a message that is not understood are shown.
+const longestShown = 200
+
 // firstWords returns the first notice about what is unknown, with the message.
 func (c *comprehension) firstWords() string {
-	const longest = 200
 	text := cmp.Or(c.first.Text, "a message is not known")
 	if len(c.first.Raw) > 0 {
-		text += ": " + string(c.first.Raw[:min(len(c.first.Raw), longest)])
+		text += ": " + string(c.first.Raw[:min(len(c.first.Raw), longestShown)])
 	}
 	return text
 }
