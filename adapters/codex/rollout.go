@@ -2,6 +2,8 @@ package codex
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,16 +17,22 @@ import (
 
 // rollout converts the lines of a rollout file (~/.codex/sessions/…/rollout-….jsonl), in which
 // the runtime keeps a thread, to events. Most of what the model says is there twice: as an item
-// of its API, and as an event for the screen. The first of the two counts.
+// of its API, and as an event for the screen, which in newer versions holds an item of the app server.
+// The first of the two counts.
 type rollout struct {
 	l *ledger.Ledger
 
 	bounded bool              // the file has lines for the beginning and the end of turns
+	turnID  string            // of the turn that began last, if the file has it
+	items   bool              // the file has items of the app server
 	asked   bool              // the turn has a message of the user
 	blocks  int               // of text and reasoning, so far
 	text    string            // the last message of the turn
 	said    [2]map[string]int // how often each text of the turn came, by source
+	ids     map[string]bool   // of the messages of the turn
 	calls   int               // that have no id, so far
+	held    []rolloutPayload  // calls, and a message that may be a summary, in order
+	missing map[string]bool   // the notices about what is not in the file
 }
 
 // source is where a text comes from.
@@ -47,6 +55,9 @@ type rolloutPayload struct {
 	ID      lenient.Str `json:"id"`
 	Cwd     lenient.Str `json:"cwd"`
 	Version lenient.Str `json:"cli_version"`
+	Base    struct {
+		Thread lenient.Str `json:"thread_id"`
+	} `json:"history_base"`
 	Role    lenient.Str `json:"role"`
 	Message lenient.Str `json:"message"`
 	Text    lenient.Str `json:"text"`
@@ -55,7 +66,14 @@ type rolloutPayload struct {
 	Content jsontext.Value `json:"content"`
 	Summary jsontext.Value `json:"summary"`
 
+	TurnID lenient.Str    `json:"turn_id"`
+	Item   jsontext.Value `json:"item"`  // of item_completed
+	Error  jsontext.Value `json:"error"` // of task_complete
+	Turns  lenient.Num    `json:"num_turns"`
+	Code   jsontext.Value `json:"codex_error_info"`
+
 	Name      lenient.Str    `json:"name"`
+	Namespace lenient.Str    `json:"namespace"`
 	CallID    lenient.Str    `json:"call_id"`
 	Arguments lenient.Str    `json:"arguments"` // of function_call: JSON
 	Input     lenient.Str    `json:"input"`     // of custom_tool_call: text
@@ -79,7 +97,7 @@ func decodeRollout(b []byte) (l rolloutLine, ok bool) {
 		return l, false
 	}
 	switch l.Type {
-	case "session_meta", "turn_context", "response_item", "event_msg", "compacted":
+	case "session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state", "token_usage_record", "retained_context":
 		return l, true
 	}
 	return l, false
@@ -95,6 +113,14 @@ func (r *rollout) handleLine(b []byte) bool {
 	switch l.Type {
 	case "session_meta":
 		r.l.SessionReady(event.SessionReady{Runtime: "codex", RuntimeVersion: string(p.Version), ProviderSessionID: string(p.ID), Cwd: string(p.Cwd)})
+		if p.Base.Thread != "" {
+			r.noticeMissing("the turns before this file are in another one, of thread " + string(p.Base.Thread))
+		}
+	case "compacted":
+		r.held = slices.DeleteFunc(r.held, func(h rolloutPayload) bool { return h.Type == "message" }) // it is the summary
+		sc := r.turn()
+		sc.Emit(event.Compaction{Phase: event.PhaseStart})
+		sc.Emit(event.Compaction{Phase: event.PhaseEnd})
 	case "response_item":
 		return r.handleItem(&p)
 	case "event_msg":
@@ -103,19 +129,28 @@ func (r *rollout) handleLine(b []byte) bool {
 	return true
 }
 
-// handleItem handles an item of the model's API.
+// handleItem handles an item of the model's API. What an item of the app server may follow is
+// held until that or the next item comes.
 func (r *rollout) handleItem(p *rolloutPayload) bool {
 	switch p.Type {
 	case "message":
-		if p.Role == "assistant" { // those of the user hold the runtime's own words too
-			r.addText(fromItem, textOfParts(p.Content))
+		if p.Role != "assistant" { // those of the user hold the runtime's own words too
+			return true
 		}
+		r.emitHeld()
+		r.turn()
+		if r.items && !r.hasMessage(p) {
+			r.held = append(r.held, *p)
+			return true
+		}
+		r.addText(fromItem, string(p.ID), textOfParts(p.Content))
 	case "reasoning":
 		for _, x := range append(lenient.Decode[lenient.List[rolloutPayload]](p.Summary), lenient.Decode[lenient.List[rolloutPayload]](p.Content)...) {
 			r.addThinking(fromItem, string(x.Text)) // an event has one of them
 		}
 	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call":
-		r.startTool(p)
+		r.turn()
+		r.held = append(r.held, *p)
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":
 		r.endTool(p)
 	case "ghost_snapshot", "compaction", "compaction_summary":
@@ -125,46 +160,112 @@ func (r *rollout) handleItem(p *rolloutPayload) bool {
 	return true
 }
 
+// hasMessage reports whether an event has had a message.
+func (r *rollout) hasMessage(p *rolloutPayload) bool {
+	return r.ids[string(p.ID)] || r.said[fromEvent][textOfParts(p.Content)] > r.said[fromItem][textOfParts(p.Content)]
+}
+
+// emitHeld emits what is held, because no item of the app server has come for it.
+func (r *rollout) emitHeld() {
+	held := r.held
+	r.held = nil
+	for i := range held {
+		if held[i].Type == "message" {
+			r.addText(fromItem, string(held[i].ID), textOfParts(held[i].Content))
+		} else {
+			r.startTool(&held[i])
+		}
+	}
+}
+
 // handleEvent handles an event for the screen.
 func (r *rollout) handleEvent(p *rolloutPayload) bool {
 	switch p.Type {
 	case "task_started", "turn_started":
+		if r.bounded && r.l.Turn() != nil { // the runtime was killed
+			r.emitHeld()
+			r.noticeMissing(cutTextMissing)
+			r.l.Done(event.Done{Stopped: true})
+		}
 		r.endTurn()
-		r.bounded = true
+		r.bounded, r.turnID = true, string(p.TurnID)
 		r.turn()
 	case "user_message":
-		if !r.bounded {
-			r.endTurn()
-		}
-		d := event.UserMessage{MessageID: string(p.ID), Text: string(p.Message), Via: event.ViaTurn}
-		if r.l.Turn() != nil && r.asked {
-			d.Via = event.ViaSteer
-		}
-		r.turn().Emit(d)
-		r.asked = true
+		r.addUserMessage(event.UserMessage{MessageID: string(p.ID), Text: string(p.Message)})
 	case "agent_message":
-		r.addText(fromEvent, string(p.Message))
+		r.addText(fromEvent, "", string(p.Message))
+	case "item_completed":
+		return r.handleCompleted(p.Item, string(p.TurnID))
 	case "agent_reasoning", "agent_reasoning_raw_content":
 		r.addThinking(fromEvent, string(p.Text))
 	case "token_count":
-		if k := p.Info.Total; int64(k.Total) > 0 {
+		if k := p.Info.Total; int64(k.Total) > 0 && (r.l.Turn() != nil || !r.bounded) {
 			r.turn().Emit(event.Usage{Scope: event.ScopeSession, Tokens: event.Tokens{Input: int64(k.Input), Cached: int64(k.Cached), Output: int64(k.Output), Reasoning: int64(k.Reasoning), Total: int64(k.Total)}})
 		}
 	case "task_complete", "turn_complete":
+		if p.Error.Kind() == '{' {
+			e := lenient.Decode[rolloutPayload](p.Error)
+			r.fail(&e)
+		}
 		r.endTurn()
 	case "turn_aborted":
 		r.turn()
+		r.emitHeld()
+		r.noticeMissing(cutTextMissing)
 		r.l.Done(event.Done{Stopped: true})
-	case "error", "stream_error":
-		r.turn()
-		r.l.Error(errorOf(&turnError{Message: p.Message}))
+	case "error":
+		r.fail(p)
+	case "stream_error":
+		r.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeRetry, Text: string(p.Message)})
 	case "warning":
 		r.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: string(p.Message)})
-	case "context_compacted", "thread_name_updated", "thread_settings_applied":
+	case "thread_rolled_back":
+		r.l.Emit(event.Notice{Level: event.LevelWarning, Code: event.NoticeWarning, Text: fmt.Sprintf("the user took %d turns back, which are still shown", int64(p.Turns))})
+	case "context_compacted", "thread_name_updated", "thread_settings_applied", "thread_goal_updated",
+		"entered_review_mode", "exited_review_mode", // the messages of a review are there too
+		"exec_command_end", "patch_apply_end", "mcp_tool_call_end", "web_search_end", "view_image_tool_call", "plan_update": // the calls are items
 	default:
 		return false
 	}
 	return true
+}
+
+// cutTextMissing is the notice about text that the model did not complete.
+const cutTextMissing = "text that was not complete when a turn was stopped, failed or got a message is not in the file"
+
+// noticeMissing emits a notice about what is not in the file, once.
+func (r *rollout) noticeMissing(text string) {
+	if r.missing == nil {
+		r.missing = map[string]bool{}
+	}
+	if !r.missing[text] {
+		r.missing[text] = true
+		r.l.Notice(event.LevelInfo, event.NoticeWarning, text, nil)
+	}
+}
+
+// fail ends the turn in an error.
+func (r *rollout) fail(p *rolloutPayload) {
+	r.turn()
+	r.emitHeld()
+	r.noticeMissing(cutTextMissing)
+	r.l.Error(errorOf(&turnError{Message: p.Message, CodexErrorInfo: camelInfo(p.Code)}))
+}
+
+// addUserMessage emits a message of the user, which begins a turn in a file without bounds.
+func (r *rollout) addUserMessage(d event.UserMessage) {
+	if !r.bounded {
+		r.endTurn()
+	}
+	sc := r.turn()
+	r.emitHeld()
+	d.Via = event.ViaTurn
+	if r.asked {
+		d.Via = event.ViaSteer
+		r.noticeMissing(cutTextMissing)
+	}
+	sc.Emit(d)
+	r.asked = true
 }
 
 // turn returns the running turn, and begins one if none runs.
@@ -173,7 +274,7 @@ func (r *rollout) turn() *ledger.Scope {
 		return sc
 	}
 	r.l.SessionReady(event.SessionReady{Runtime: "codex"}) // the file may begin later
-	r.asked, r.text, r.said = false, "", [2]map[string]int{{}, {}}
+	r.asked, r.text, r.said, r.ids = false, "", [2]map[string]int{{}, {}}, map[string]bool{}
 	return r.l.TurnStart(event.TurnStart{Cause: event.CauseUser})
 }
 
@@ -183,6 +284,7 @@ func (r *rollout) endTurn() {
 	if sc == nil {
 		return
 	}
+	r.emitHeld()
 	if r.text != "" {
 		sc.Emit(event.Result{Text: r.text})
 	}
@@ -195,14 +297,16 @@ func (r *rollout) isRepeated(from source, text string) bool {
 	return r.said[from][text] <= r.said[1-from][text]
 }
 
-func (r *rollout) addText(from source, text string) {
+// addText adds a message of the model, whose id may be "".
+func (r *rollout) addText(from source, id, text string) {
 	sc := r.turn()
-	if text == "" || r.isRepeated(from, text) {
+	if text == "" || r.ids[id] || r.isRepeated(from, text) {
 		return
 	}
+	r.ids[id] = id != ""
 	r.blocks++
 	key := strconv.Itoa(r.blocks)
-	sc.Delta(key, "", text)
+	sc.Delta(key, id, text)
 	sc.BlockEnd(key, event.BlockComplete, "")
 	r.text = text
 }
@@ -212,6 +316,7 @@ func (r *rollout) addThinking(from source, text string) {
 	if text == "" || r.isRepeated(from, text) {
 		return
 	}
+	r.emitHeld()
 	r.blocks++
 	sc.Thinking(strconv.Itoa(r.blocks), text)
 	sc.ThinkingDone()
@@ -231,15 +336,29 @@ func (r *rollout) startTool(p *rolloutPayload) {
 	case p.Arguments == "" || !jsontext.Value(p.Arguments).IsValid(lenient.Options):
 		input, _ = jsontext.AppendQuote(nil, string(cmp.Or(p.Arguments, p.Input))) // the error only reports replaced characters
 	}
-	sc.ToolStart(event.ToolStart{ToolUseID: id, Tool: string(cmp.Or(p.Name, p.Type)), Input: input})
+	tool := string(cmp.Or(p.Name, p.Type))
+	if p.Namespace != "" {
+		tool = string(p.Namespace) + "__" + tool
+	}
+	sc.ToolStart(event.ToolStart{ToolUseID: id, Tool: tool, Input: input})
 	if p.Type == "web_search_call" {
 		sc.ToolResult(event.ToolResult{ToolUseID: id, Status: event.ToolOK}) // the server has run it
 	}
 }
 
-// endTool handles the output of a call: a string, or a list of parts.
+// endTool handles the output of a call: a string, or a list of parts. It is dropped if an item of
+// the app server had it.
 func (r *rollout) endTool(p *rolloutPayload) {
-	r.turn().ToolResult(event.ToolResult{ToolUseID: string(p.CallID), Output: textOfParts(p.Output), Status: event.ToolOK})
+	r.emitHeld()
+	d := event.ToolResult{ToolUseID: string(p.CallID), Output: textOfParts(p.Output), Status: event.ToolOK}
+	switch { // the runtime's words are all there is
+	case strings.Contains(d.Output, "rejected by user"):
+		d.Status = event.ToolDenied
+	case strings.HasSuffix(d.Output, "aborted by user"):
+		d.Status = event.ToolInterrupted
+	}
+	d.IsError = d.Status != event.ToolOK
+	r.turn().ToolResult(d)
 }
 
 // textOfParts returns the text of content: a string, a list of parts, or JSON.

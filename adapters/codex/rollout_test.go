@@ -41,9 +41,9 @@ func TestRolloutFile(t *testing.T) {
 		"whole":           {lines, whole},
 		"from the middle": {lines[11:13], []string{"ready   ", "turn", "text Good morning, sea.", "usage 9", "done"}},
 		"with the bounds of turns": {append(append(append([]string{lines[0], started}, lines[3:13]...), lines[13], `{"type":"event_msg","payload":{"type":"task_complete"}}`, started), lines[14], `{"type":"event_msg","payload":{"type":"turn_aborted","reason":"interrupted"}}`),
-			append(append([]string{"ready 01a1 0.160.0 /w", "turn"}, first...), "usage 9", "user And the land?", "done", "turn", "text Good evening.", "stopped")},
+			append(append([]string{"ready 01a1 0.160.0 /w", "turn"}, first...), "usage 9", "notice", "user And the land?", "done", "turn", "text Good evening.", "stopped")},
 		"an unknown item":   {[]string{lines[0], `{"type":"response_item","payload":{"type":"hologram"}}`}, []string{"ready 01a1 0.160.0 /w", "notice"}},
-		"an error":          {[]string{lines[3], `{"type":"event_msg","payload":{"type":"error","message":"no more"}}`}, []string{"ready   ", "turn", "user Greet the sea.", "error no more"}},
+		"an error":          {[]string{lines[3], `{"type":"event_msg","payload":{"type":"error","message":"no more"}}`}, []string{"ready   ", "turn", "user Greet the sea.", "notice", "error no more"}},
 		"ends within calls": {[]string{lines[3], lines[6]}, []string{"ready   ", "turn", "user Greet the sea.", `tool exec_command {"cmd":"ls"}`, "result ", "error the transcript ends within a turn"}},
 	} {
 		t.Run(name, func(t *testing.T) {

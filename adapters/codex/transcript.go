@@ -41,7 +41,11 @@ func (n *normalizer) handleLine(b []byte) {
 }
 
 func (n *normalizer) end() {
-	if sc := n.l.Turn(); n.r != nil && !n.r.bounded && sc != nil && sc.ToolsOpen() == 0 {
+	if n.r == nil || n.l.Turn() == nil {
+		return
+	}
+	n.r.emitHeld()
+	if !n.r.bounded && n.l.Turn().ToolsOpen() == 0 {
 		n.r.endTurn() // the file has no line for the end
 	}
 }
