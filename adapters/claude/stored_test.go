@@ -31,7 +31,17 @@ func TestSessionFile(t *testing.T) {
 	}{
 		"whole":           {lines, []string{"ready s-7 2.1.300 /w", "turn", "user u1 Greet the sea.", "thinking A wave.", "tool Bash", "notice", "result shells", "text Good morning, sea.", "done", "turn", "user u6 And the land?", "text Good evening, land.", "done"}},
 		"from the middle": {lines[6:], []string{"ready s-7  ", "turn", "notice", "text Good morning, sea.", "done", "turn", "user u6 And the land?", "text Good evening, land.", "done"}},
-		"cut in a call":   {lines[:5], []string{"ready s-7 2.1.300 /w", "turn", "user u1 Greet the sea.", "thinking A wave.", "tool Bash", "result ", "error"}},
+		"commands of the user": {[]string{
+			`{"sessionId":"s-7","type":"user","message":{"role":"user","content":"<bash-input>ls</bash-input>"},"uuid":"u1"}`,
+			`{"sessionId":"s-7","type":"user","message":{"role":"user","content":"<bash-stdout>shells</bash-stdout><bash-stderr></bash-stderr>"},"uuid":"u2"}`,
+			`{"sessionId":"s-7","type":"system","subtype":"local_command","content":"<command-name>/cost</command-name><command-args>all</command-args>","uuid":"u3"}`,
+			`{"sessionId":"s-7","type":"system","subtype":"local_command","content":"<local-command-stdout>Nothing.</local-command-stdout>","uuid":"u4"}`,
+		}, []string{"ready s-7  ", "turn", "user u1 ! ls", "text shells", "done", "turn", "user u3 /cost all", "text Nothing.", "done"}},
+		"members of other forms": {[]string{
+			`{"sessionId":"s-7","type":"user","origin":"x","toolUseResult":[1],"message":{"role":"user","content":[{"type":"text","text":"Hello."},{"type":"image","source":7}]},"uuid":"u1"}`,
+			`{"sessionId":"s-7","type":"tomorrow"}`,
+		}, []string{"ready s-7  ", "turn", "user u1 Hello.", "notice", "done"}},
+		"cut in a call": {lines[:5], []string{"ready s-7 2.1.300 /w", "turn", "user u1 Greet the sea.", "thinking A wave.", "tool Bash", "result ", "error"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

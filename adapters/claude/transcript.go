@@ -36,14 +36,12 @@ func (n *normalizer) handleLine(b []byte) {
 		var list []jsontext.Value
 		if json.Unmarshal(v, &list, lenient.Options) == nil {
 			for _, e := range list {
-				n.t.handleLine(e)
+				n.handleStoredLine(e)
 			}
 			return
 		}
 	}
-	if !n.handleStored(b) {
-		n.t.handleLine(b)
-	}
+	n.handleStoredLine(b)
 }
 
 func (n *normalizer) end() {
