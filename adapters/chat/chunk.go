@@ -51,7 +51,7 @@ type delta struct {
 	Audio            audio          `json:"audio"`
 	Images           jsontext.Value `json:"images"`
 
-	Role        ignored        `json:"role"`
+	Role        ignored        `json:"role"`          // the assistant's
 	Annotations ignored        `json:"annotations"`   // they point into the text
 	Extra       ignored        `json:"extra_content"` // signatures of Gemini; those of calls are in the calls
 	Other       jsontext.Value `json:",embed"`
@@ -100,6 +100,9 @@ func (d *delta) unreadParts() (out []string) {
 	return out
 }
 
+// opens reports whether a delta has the form of the first one of a reply, which has a role.
+func (d *delta) opens() bool { return d.Role.given && d.Content.given }
+
 // hasOther reports whether a member that this adapter does not know has a value.
 func (d *delta) hasOther() bool {
 	var members map[string]jsontext.Value
@@ -128,6 +131,7 @@ func hasValue(v jsontext.Value) bool {
 // content is what the model says: a string, or a list of parts. The text of a string is in
 // plain.
 type content struct {
+	given bool
 	plain string
 	parts []contentPart
 }
@@ -166,7 +170,7 @@ func (c *content) each(f func(text string, thinking bool)) {
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (c *content) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	*c = content{}
+	*c = content{given: true}
 	if d.PeekKind() == '"' {
 		return json.UnmarshalDecode(d, &c.plain)
 	}
@@ -317,11 +321,14 @@ func (a *arguments) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// ignored is a member that is not read.
-type ignored struct{}
+// ignored is a member whose value is not read.
+type ignored struct{ given bool }
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (*ignored) UnmarshalJSONFrom(d *jsontext.Decoder) error { return d.SkipValue() }
+func (i *ignored) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	i.given = true
+	return d.SkipValue()
+}
 
 // reported is the usage of a reply; nil if the chunk has none.
 type reported struct{ *usage }

@@ -52,6 +52,8 @@ type reply struct {
 	choice     lenient.Num // the index of the choice that is read
 	choices    bool        // a choice has come
 	others     bool        // a notice about other choices was emitted
+	pieces     bool        // its messages hold pieces, and not what has come so far
+	chunks     int         // how many chunks there were
 }
 
 // blank reports whether the model has said nothing so far.
@@ -173,7 +175,7 @@ func (t *translator) handleChoice(sc *ledger.Scope, c *chunk, k *choice, hasUsag
 	added := t.addDelta(sc, &k.Delta)
 	k.Text.each(func(text string, _ bool) { t.addText(sc, text); added = true })
 	if k.Message != nil {
-		added = t.addMessage(sc, k.Message, c.whole()) || added
+		added = t.addMessage(sc, k, c.whole()) || added
 	}
 	if c.whole() {
 		r.ended = true
@@ -185,7 +187,9 @@ func (t *translator) handleChoice(sc *ledger.Scope, c *chunk, k *choice, hasUsag
 	if r.finish == "error" {
 		return &failure{code: event.ErrorModel, message: "the model's server ended the reply with an error", retryable: true}
 	}
-	if !added && !hasUsage && k.FinishReason == "" && (k.Delta.hasOther() || k.Message != nil && k.Message.hasOther()) {
+	r.chunks++
+	begins := r.chunks == 1 && (k.Delta.opens() || k.Message != nil && k.Message.opens())
+	if !added && !hasUsage && !begins && k.FinishReason == "" && (k.Delta.hasOther() || k.Message != nil && k.Message.hasOther()) {
 		t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "a delta is not known to this adapter", t.line)
 	}
 	return nil
@@ -221,8 +225,8 @@ func (t *translator) addDelta(sc *ledger.Scope, d *delta) bool {
 // addMessage emits what a message in place of a delta adds to the reply. Some servers send
 // the whole message after its deltas, or in each chunk what has come so far, and some send
 // pieces. whole reports that the message is known to be the whole.
-func (t *translator) addMessage(sc *ledger.Scope, m *delta, whole bool) bool {
-	r := &t.reply
+func (t *translator) addMessage(sc *ledger.Scope, k *choice, whole bool) bool {
+	r, m := &t.reply, k.Message
 	if r.blank() {
 		return t.addDelta(sc, m)
 	}
@@ -238,13 +242,17 @@ func (t *translator) addMessage(sc *ledger.Scope, m *delta, whole bool) bool {
 			}
 		})
 	}
+	if !whole && r.isPiece(text.String(), thoughts.String(), k) {
+		r.pieces = true
+		return t.addDelta(sc, m)
+	}
 	added := t.noticeUnread(m)
-	if rest := t.restOf(thoughts.String(), r.thoughts, whole); rest != "" {
+	if rest := t.restOf(thoughts.String(), r.thoughts); rest != "" {
 		r.reasoning.add(member.last(len(rest)))
 		t.addThinking(sc, rest)
 		added = true
 	}
-	if rest := t.restOf(text.String(), r.text, whole); rest != "" {
+	if rest := t.restOf(text.String(), r.text); rest != "" {
 		t.addText(sc, rest)
 		added = true
 	}
@@ -256,14 +264,24 @@ func (t *translator) addMessage(sc *ledger.Scope, m *delta, whole bool) bool {
 	return added || len(calls) > 0
 }
 
+// isPiece reports whether a message holds a piece of the reply, and not what has come so far with
+// something more. A message at the end may repeat all.
+func (r *reply) isPiece(text, thoughts string, k *choice) bool {
+	switch {
+	case !strings.HasPrefix(text, r.text) || !strings.HasPrefix(thoughts, r.thoughts):
+		return true
+	case k.FinishReason != "":
+		return false
+	}
+	return r.pieces || text == r.text && thoughts == r.thoughts && len(k.Message.calls()) == 0
+}
+
 // restOf returns what of a message has not come before. said is what has.
-func (t *translator) restOf(message, said string, whole bool) string {
+func (t *translator) restOf(message, said string) string {
 	rest, ok := strings.CutPrefix(message, said)
 	switch {
 	case ok:
 		return rest
-	case !whole:
-		return message
 	case message != "" && strings.TrimSpace(message) != strings.TrimSpace(said):
 		t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage, "the message at the end of the stream differs from its deltas", t.line)
 	}
