@@ -16,12 +16,26 @@ type chatDialect struct {
 	wholeCalls   bool   // a call comes in one chunk, unless its deltas alternate
 	usageAtEnd   bool   // the chunk with the reason for the end has the usage
 	endsSilently bool   // no [DONE]
-	numericCodes bool   // an error in the stream has the status as its code
+	failing      failing
 	index        indexing
 	objects      bool // the arguments of a whole call are an object, not its text
 	parts        bool // content is a list of parts, and reasoning is some of them
 	usageInEach  bool // each chunk has the usage so far
+	messages     bool // a chunk has a message in place of a delta
+	details      bool // reasoning is in reasoning_details
+	endless      bool // no chunk has a reason for the end: [DONE] is all that marks it
 }
+
+// failing is how a server writes an error within a stream.
+type failing int
+
+const (
+	failsAsBody   failing = iota // as in the body of a reply with a status
+	failsRelayed                 // in a chunk that ends the choice; the code is a status
+	failsInChoice                // in the choice; the code is a status
+	failsAsObject                // as an object "error", whose members are not nested; the code is a status
+	failsByName                  // as in a body, in an event of the name error
+)
 
 // indexing is how a server numbers the calls of a reply.
 type indexing int
@@ -50,8 +64,11 @@ var chatDialects = map[string]chatDialect{
 	"1-parts":         {parts: true, wholeCalls: true, usageAtEnd: true},
 	"1-one-index":     {index: indexZero, wholeCalls: true, usageInEach: true},
 	"1-without-index": {index: indexNone, wholeCalls: true, objects: true, endsSilently: true},
+	"1-details":       {details: true, wholeCalls: true, failing: failsInChoice},
+	"1-messages":      {messages: true, wholeCalls: true, failing: failsAsObject},
+	"1-unfinished":    {endless: true, failing: failsByName},
 	"2-relayed": {
-		reasoning: "reasoning", comments: true, wholeCalls: true, usageAtEnd: true, endsSilently: true, numericCodes: true,
+		reasoning: "reasoning", comments: true, wholeCalls: true, usageAtEnd: true, endsSilently: true, failing: failsRelayed,
 	},
 }
 
@@ -64,9 +81,14 @@ func dialectOf(path string) (string, chatDialect) {
 	return path, chatDialect{}
 }
 
-// relayedError is an error within a stream as servers write it that relay other models: a
-// chunk that ends the choice, whose error has a status as its code.
-func relayedError(status int, body []byte) []byte {
+// streamError returns an error within a stream, and the name of its event.
+func (x failing) streamError(status int, body []byte) (name string, data []byte) {
+	if x == failsAsBody {
+		return "", body
+	}
+	if x == failsByName {
+		return "error", body
+	}
 	var e struct {
 		Error struct {
 			Message string `json:"message"`
@@ -78,6 +100,13 @@ func relayedError(status int, body []byte) []byte {
 	if err != nil {
 		message = []byte(`""`)
 	}
-	return fmt.Appendf(nil, `{"object":"chat.completion.chunk","error":{"code":%d,"message":%s,"metadata":{"error_type":%q}},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`,
-		status, message, e.Error.Type)
+	form := `{"object":"error","message":%[2]s,"type":%[3]q,"param":null,"code":%[1]d}`
+	switch x {
+	case failsRelayed:
+		form = `{"object":"chat.completion.chunk","error":{"code":%[1]d,"message":%[2]s,"metadata":{"error_type":%[3]q}},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}`
+	case failsInChoice:
+		form = `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":""},"finish_reason":"error","error":{"code":%[1]d,"message":%[2]s,"metadata":{"error_type":%[3]q}}}]}`
+	case failsAsBody, failsAsObject, failsByName:
+	}
+	return "", fmt.Appendf(nil, form, status, message, e.Error.Type)
 }

@@ -41,12 +41,20 @@ type (
 		Finish  *string   `json:"finish_reason"`
 	}
 	cDelta struct {
-		Role             string  `json:"role,omitzero"`
-		Content          *string `json:"content,omitzero"`
-		ReasoningContent *string `json:"reasoning_content,omitzero"`
-		Reasoning        *string `json:"reasoning,omitzero"`
-		ReasoningText    *string `json:"reasoning_text,omitzero"`
-		Calls            []cCall `json:"tool_calls,omitzero"`
+		Role             string    `json:"role,omitzero"`
+		Content          *string   `json:"content,omitzero"`
+		ReasoningContent *string   `json:"reasoning_content,omitzero"`
+		Reasoning        *string   `json:"reasoning,omitzero"`
+		ReasoningText    *string   `json:"reasoning_text,omitzero"`
+		Details          []cDetail `json:"reasoning_details,omitzero"`
+		Calls            []cCall   `json:"tool_calls,omitzero"`
+	}
+	// cDetail is a piece of reasoning as OpenRouter writes it.
+	cDetail struct {
+		Type   string  `json:"type"`
+		Text   *string `json:"text"`
+		Format string  `json:"format"`
+		Index  int     `json:"index"`
 	}
 	// cParts is a delta whose text and reasoning are in a list.
 	cParts struct {
@@ -61,12 +69,13 @@ type (
 	}
 	// cMessage is a delta with all of the reply, whose content may be null.
 	cMessage struct {
-		Role             string  `json:"role"`
-		Content          *string `json:"content"`
-		ReasoningContent *string `json:"reasoning_content,omitzero"`
-		Reasoning        *string `json:"reasoning,omitzero"`
-		ReasoningText    *string `json:"reasoning_text,omitzero"`
-		Calls            []cCall `json:"tool_calls,omitzero"`
+		Role             string    `json:"role"`
+		Content          *string   `json:"content"`
+		ReasoningContent *string   `json:"reasoning_content,omitzero"`
+		Reasoning        *string   `json:"reasoning,omitzero"`
+		ReasoningText    *string   `json:"reasoning_text,omitzero"`
+		Details          []cDetail `json:"reasoning_details,omitzero"`
+		Calls            []cCall   `json:"tool_calls,omitzero"`
 	}
 	cCall struct {
 		Index    *int      `json:"index,omitzero"`
@@ -116,18 +125,31 @@ func (v *chatEncoder) start(u *fixtures.Usage) error {
 
 // chunk writes a chunk of the reply's only choice.
 func (v *chatEncoder) chunk(d cDelta) error {
-	c := v.reply("chat.completion.chunk", []cChoice{{Delta: v.form(&d)}})
+	c := v.reply("chat.completion.chunk", []cChoice{v.choice(&d)})
 	if v.dialect.usageInEach {
 		c.Usage = v.usage
 	}
 	return v.o.sink.event("", c)
 }
 
-// form returns a delta as the dialect writes it.
-func (v *chatEncoder) form(d *cDelta) any {
-	if !v.dialect.parts {
-		return d
+// choice returns the choice that has a delta, as the dialect writes it.
+func (v *chatEncoder) choice(d *cDelta) cChoice {
+	if t := d.ReasoningContent; t != nil && v.dialect.details {
+		d.ReasoningContent, d.Details = nil, []cDetail{{Type: "reasoning.text", Text: t, Format: "unknown"}}
 	}
+	switch {
+	case v.dialect.messages:
+		m := cMessage(*d)
+		m.Role = "assistant"
+		return cChoice{Message: &m}
+	case v.dialect.parts:
+		return cChoice{Delta: partsOf(d)}
+	}
+	return cChoice{Delta: d}
+}
+
+// partsOf returns a delta whose text and reasoning are in a list.
+func partsOf(d *cDelta) *cParts {
 	p := &cParts{Role: d.Role, Calls: d.Calls}
 	if t := d.ReasoningContent; t != nil {
 		p.Content = append(p.Content, cPart{Type: "thinking", Thinking: []cPart{{Type: "text", Text: t}}})
@@ -164,7 +186,7 @@ func (v *chatEncoder) member(d *cDelta) **string {
 	switch {
 	case !v.think:
 		return &d.Content
-	case v.dialect.parts:
+	case v.dialect.parts, v.dialect.details:
 		return &d.ReasoningContent
 	case cmp.Or(v.how.Field, v.dialect.reasoning) == "reasoning":
 		return &d.Reasoning
@@ -245,10 +267,8 @@ func (v *chatEncoder) arguments(text string) any {
 
 func (v *chatEncoder) fail(f *fixtures.Fail) error {
 	status, body := chatAPI{}.fail(f)
-	if v.dialect.numericCodes {
-		return v.o.sink.event("", jsontext.Value(relayedError(status, body)))
-	}
-	return v.o.sink.event("", jsontext.Value(body))
+	name, data := v.dialect.failing.streamError(status, body)
+	return v.o.sink.event(name, jsontext.Value(data))
 }
 
 func (v *chatEncoder) finish(why string) error {
@@ -257,12 +277,16 @@ func (v *chatEncoder) finish(why string) error {
 		reason = "tool_calls"
 	}
 	reason = cmp.Or(chatReasons[why], reason)
-	last := v.reply("chat.completion.chunk", []cChoice{{Delta: &cDelta{}, Finish: &reason}})
+	end := v.choice(&cDelta{})
+	end.Finish = &reason
+	last := v.reply("chat.completion.chunk", []cChoice{end})
 	if v.dialect.usageAtEnd || v.dialect.usageInEach {
 		last.Usage = v.usage
 	}
-	if err := v.o.sink.event("", last); err != nil {
-		return err
+	if !v.dialect.endless {
+		if err := v.o.sink.event("", last); err != nil {
+			return err
+		}
 	}
 	if v.o.usage && !v.dialect.usageAtEnd && !v.dialect.usageInEach {
 		u := v.reply("chat.completion.chunk", []cChoice{})

@@ -17,6 +17,9 @@ func StatementsOf(r *conformance.Run) Statements { return conformance.Derive(r, 
 func readStatements(r *conformance.Run) Statements {
 	out := make(Statements, len(r.Played))
 	read := Runtime(r).ReadStatement
+	if all := Runtime(r).Statements; all != nil {
+		read = all()
+	}
 	if read == nil {
 		return out
 	}

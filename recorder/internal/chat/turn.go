@@ -24,6 +24,7 @@ type reply struct {
 	field           string // the member that holds the reasoning
 	calls           []*call
 	finish          string
+	done            bool // [DONE] has come, which some servers send in place of a reason
 	failed          bool // an event of the stream is an error, or cannot be read
 	permanent       bool // and another attempt is of no use
 }
@@ -161,14 +162,16 @@ func (c *client) Read(b []byte) {
 		c.failRequest(tryAgain(l.Status) && !isPermanent(body.Error), retryAfter(l.Headers))
 	case l.Status != 0:
 		c.streams = true
-	case l.End && (c.reply.failed || c.reply.finish == ""):
+	case l.End && (c.reply.failed || c.reply.finish == "" && (!c.reply.done || c.reply.isEmpty())):
 		c.failRequest(!c.reply.permanent, 0)
 	case l.End:
 		c.endReply()
 	case c.reply.failed:
 	case l.Data != nil:
 		c.readChunk(l.Data)
-	case l.Text != "" && l.Text != "[DONE]":
+	case l.Text == "[DONE]":
+		c.reply.done = true
+	case l.Text != "":
 		c.reply.failed = true
 	}
 }
@@ -178,17 +181,17 @@ func (c *client) readChunk(b []byte) {
 	if err := wire.Decode(b, &k); err != nil {
 		return
 	}
-	if k.Error != nil {
-		c.reply.failed, c.reply.permanent = true, isPermanent(k.Error)
-		if status := status(k.Error); status != 0 {
-			c.reply.permanent = !tryAgain(status)
+	if f := k.Failure(); f != nil {
+		c.reply.failed, c.reply.permanent = true, isPermanent(f)
+		if status := status(f); status != 0 {
+			c.reply.permanent = c.reply.permanent || !tryAgain(status)
 		}
 		return
 	}
 	if len(k.Choices) == 0 {
 		return
 	}
-	d := &k.Choices[0].Delta
+	d := k.Choices[0].Added()
 	r := &c.reply
 	r.text.WriteString(d.Content.Text)
 	c.main.Text.WriteString(d.Content.Text)
@@ -199,8 +202,10 @@ func (c *client) readChunk(b []byte) {
 			c.main.Think.WriteString(string(text))
 		}
 	}
-	r.reasoning.WriteString(d.Content.Thinking)
-	c.main.Think.WriteString(d.Content.Thinking)
+	for _, text := range []string{d.Content.Thinking, string(d.DetailText())} {
+		r.reasoning.WriteString(text)
+		c.main.Think.WriteString(text)
+	}
 	for _, p := range d.Calls {
 		x := r.callOf(&p)
 		x.args += string(p.Function.Args)
@@ -211,6 +216,11 @@ func (c *client) readChunk(b []byte) {
 	if k.Choices[0].Finish != "" {
 		r.finish = string(k.Choices[0].Finish)
 	}
+}
+
+// isEmpty reports whether the model has said nothing.
+func (r *reply) isEmpty() bool {
+	return r.text.Len() == 0 && r.reasoning.Len() == 0 && len(r.calls) == 0
 }
 
 // callOf returns the call that a piece belongs to: that of its index, unless it begins another
