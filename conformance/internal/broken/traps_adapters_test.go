@@ -266,6 +266,58 @@ var readsTextContentOnly = broken.Adapter{
 	}},
 }
 
+// messageForDelta is a message in place of a delta.
+var messageForDelta = regexp.MustCompile(`"message":\{"role":"assistant".*?\},"finish_reason"`)
+
+// readsDeltasOnly drops a message in place of a delta.
+var readsDeltasOnly = broken.Adapter{
+	Name: "reads-deltas-only", Sentence: "drops a message in place of a delta",
+	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
+		return broken.EachLine(p.Stdout(), func(line []byte) []byte {
+			return messageForDelta.ReplaceAll(line, []byte(`"delta":{},"finish_reason"`))
+		}), p.Stderr()
+	}},
+}
+
+// reasoningDetails is reasoning in a list.
+var reasoningDetails = regexp.MustCompile(`"reasoning_details":\[.*?\]`)
+
+// readsNoDetails drops reasoning_details.
+var readsNoDetails = broken.Adapter{
+	Name: "reads-no-details", Sentence: "drops reasoning in reasoning_details",
+	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
+		return broken.EachLine(p.Stdout(), func(line []byte) []byte {
+			return reasoningDetails.ReplaceAll(line, []byte(`"reasoning_details":[]`))
+		}), p.Stderr()
+	}},
+}
+
+// endOfStream is what marks the end of a stream.
+var endOfStream = regexp.MustCompile(`"text":"\[DONE\]"`)
+
+// needsAReason takes a stream without finish_reason for one that was cut off.
+var needsAReason = broken.Adapter{
+	Name: "needs-a-reason", Sentence: "takes a reply without finish_reason for a failure",
+	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
+		return broken.EachLine(p.Stdout(), func(line []byte) []byte {
+			return endOfStream.ReplaceAll(line, []byte(`"comment":"end"`))
+		}), p.Stderr()
+	}},
+}
+
+// errorObject is an error that is an event itself.
+var errorObject = regexp.MustCompile(`"data":\{"object":"error".*\}\}`)
+
+// readsNestedErrorsOnly drops an error whose members are not nested.
+var readsNestedErrorsOnly = broken.Adapter{
+	Name: "reads-nested-errors-only", Sentence: "drops an error that is the event itself",
+	Mutation: broken.Mutation{Output: func(p proc.Process) (stdout, stderr io.Reader) {
+		return broken.EachLine(p.Stdout(), func(line []byte) []byte {
+			return errorObject.ReplaceAll(line, []byte(`"comment":"error"}`))
+		}), p.Stderr()
+	}},
+}
+
 // hidesTheLimit takes each finish_reason for a complete reply.
 var hidesTheLimit = broken.Adapter{
 	Name: "hides-the-limit", Sentence: "ends a turn whose reply was cut as if it were complete",
