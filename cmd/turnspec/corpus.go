@@ -82,6 +82,7 @@ func upward(dir string) string {
 
 // matching returns the ids of the cases that match a glob.
 func matching(c fixtures.Corpus, glob string) ([]string, error) {
+	glob = c.Resolve(glob)
 	ids, err := c.CaseIDs()
 	if err != nil {
 		return nil, err

@@ -165,7 +165,7 @@ func matches(cfg conformance.Config, id string, matched map[string]bool) bool {
 	}
 	hit := false
 	for _, g := range cfg.Cases {
-		if conformance.Match(g, id) {
+		if conformance.Match(cfg.Corpus.Resolve(g), id) {
 			matched[g], hit = true, true
 		}
 	}
