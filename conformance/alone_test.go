@@ -15,7 +15,7 @@ import (
 // TestEachCheckAlone runs each check without the others, as `turnspec run --check` does:
 // none may rely on what another one has read of a run.
 func TestEachCheckAlone(t *testing.T) {
-	for runtime, id := range map[string]string{"claude": "claude/2.1.329/session/fork-with-tools", "codex": "codex/0.169.0/session/fork-with-tools"} {
+	for runtime, id := range map[string]string{"claude": "claude/newest/session/fork-with-tools", "codex": "codex/newest/session/fork-with-tools"} {
 		subject := backend.Adapter(runtime, reference.Of(runtime))
 		for _, c := range backend.Checks() {
 			t.Run(runtime+" "+c.ID, func(t *testing.T) {
@@ -41,8 +41,8 @@ func TestFaultsAtCertainPlaces(t *testing.T) {
 		runtime, id, check string
 		fault              conformance.FaultAt
 	}{
-		{"codex", "codex/0.169.0/subagent/asks-beside-the-turn", "session.transcript", conformance.FaultAt{Name: "kill", Line: 50}},
-		{"codex", "codex/0.169.0/subagent/is-denied-beside-the-turn", "session.transcript", conformance.FaultAt{Name: "kill"}},
+		{"codex", "codex/newest/subagent/asks-beside-the-turn", "session.transcript", conformance.FaultAt{Name: "kill", Line: 50}},
+		{"codex", "codex/newest/subagent/is-denied-beside-the-turn", "session.transcript", conformance.FaultAt{Name: "kill"}},
 		{"codex", "codex/0.120.0/policy/of-a-sub-agent-beside-the-turn", "session.transcript", conformance.FaultAt{Name: "kill"}},
 		{"pi", "pi/0.87.1/queue/kept-by-a-stop", "turn.crash-ends", conformance.FaultAt{Name: "kill", Line: 31}},
 		{"chat", "chat/2-relayed/limit/requests-with-a-client-tool", "turn.crash-ends", conformance.FaultAt{Name: "exit-without-newline", Line: 21}},

@@ -108,7 +108,7 @@ func Example() {
 		Corpus:   fixtures.Embedded(),
 		Subjects: []conformance.Subject{mine{}},
 		Checks:   judges,
-		Cases:    []string{"claude/2.1.329/text/plain"},
+		Cases:    []string{"claude/newest/text/plain"},
 		Tiers:    []conformance.Tier{conformance.TierWitness},
 	})
 	if err != nil {

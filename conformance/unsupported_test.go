@@ -95,7 +95,7 @@ func TestUnsupported(t *testing.T) {
 
 func judgeLimited(t *testing.T, s conformance.Subject, topics []string) {
 	t.Helper()
-	version := map[string]string{"claude": "claude/2.1.329/", "codex": "codex/0.169.0/"}[s.Runtime()]
+	version := fixtures.Embedded().Resolve(s.Runtime()+"/newest") + "/"
 	ids, err := fixtures.Embedded().CaseIDs()
 	if err != nil {
 		t.Fatal(err)

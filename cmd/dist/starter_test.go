@@ -12,13 +12,15 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // The tests of this file do what `turnspec init` prints, with the built files: each
 // project runs as it is, and shows the check that a broken adapter fails.
 
 // someCases makes the tests of a project short.
-const someCases = "TURNSPEC_ARGS=--case claude/2.1.329/text/plain --check text"
+const someCases = "TURNSPEC_ARGS=--case claude/newest/text/plain --check text"
 
 // tested runs a test command in a folder and returns whether it passed, and its output.
 func tested(t *testing.T, dir string, env []string, name string, args ...string) (bool, string) {
@@ -88,14 +90,15 @@ func TestStarterPython(t *testing.T) {
 
 	passed, out := tested(t, dir, env, filepath.Join(bin, "python"), "-m", "pytest", "-v", "conformance")
 	g.Expect(passed).To(BeTrue(), out)
-	g.Expect(out).To(ContainSubstring("test_case[claude/2.1.329/text/plain] PASSED"))
+	plain := fixtures.Embedded().Resolve("claude/newest/text/plain")
+	g.Expect(out).To(ContainSubstring("test_case[" + plain + "] PASSED"))
 	g.Expect(out).To(ContainSubstring("test_check[text.once] PASSED"))
 	g.Expect(out).To(ContainSubstring("test_check[text.retracted] SKIPPED"))
 
 	breakAdapter(t, filepath.Join(dir, "conformance", "plug.py"), `self.emit("delta"`)
 	passed, out = tested(t, dir, env, filepath.Join(bin, "python"), "-m", "pytest", "-v", "conformance")
 	g.Expect(passed).To(BeFalse(), out)
-	g.Expect(out).To(ContainSubstring("test_case[claude/2.1.329/text/plain] FAILED"))
+	g.Expect(out).To(ContainSubstring("test_case[" + plain + "] FAILED"))
 	g.Expect(out).To(ContainSubstring("test_check[text.once] FAILED"))
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/adapters/backend/page/browser"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // pictureFolder holds the pictures of index.md.
@@ -81,7 +82,7 @@ func takePictures(ctx context.Context, out string) (err error) {
 }
 
 func (s *studio) takeAll(ctx context.Context) error {
-	const subject = " --runtime claude@2.1.329 -- python3 conformance/plug.py"
+	const subject = " --runtime claude@newest -- python3 conformance/plug.py"
 	if err := s.terminal(ctx, "smoke", "turnspec smoke"+subject, false, nil); err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func (s *studio) report(ctx context.Context) error {
 		width, height int
 	}{
 		{"report", "", 1100, 800},
-		{"report-case", "case=claude%2F2.1.329%2Ftext%2Fplain", 1100, 900},
+		{"report-case", "case=" + url.QueryEscape(fixtures.Embedded().Resolve("claude/newest/text/plain")), 1100, 900},
 	} {
 		file.RawFragment, file.Fragment = p.hash, p.hash
 		size := func(context.Context, *browser.Tab) (width, height int, err error) { return p.width, p.height, nil }

@@ -52,7 +52,7 @@ did not close; 2 wrong usage.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.runtime, "runtime", "", "the runtime, which must be installed (default: a demo)")
-	fl.StringVar(&f.caseID, "case", "", "the case that a demo replays (default: claude/2.1.329/permission/allow)")
+	fl.StringVar(&f.caseID, "case", "", "the case that a demo replays (default: claude/newest/permission/allow)")
 	fl.Float64Var(&f.speed, "speed", 1, "the speed of a demo: 2 halves the recorded pauses")
 	fl.StringVar(&f.mode, "permission-mode", "default", "the mode of a new session: default, acceptEdits, plan, dontAsk, bypassPermissions, or one of the runtime's")
 	fl.StringVar(&f.model, "model", "", "the model (default: the runtime's)")

@@ -45,7 +45,7 @@ Without --scenario it takes the fewest scenarios that hold each fact, which take
 and turnspec facts --sweep --written leaves out what it ignores.`,
 		Example: `  turnspec census claude
   turnspec census codexexec --scenario text/plain --json
-  turnspec census claude@2.1.329 --fact 'argv *' --write
+  turnspec census claude --fact 'argv *' --write
   turnspec census claude --stored`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: complete(runtimeNames),

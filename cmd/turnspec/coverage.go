@@ -41,7 +41,7 @@ plugins of a vendor's shop. The figures are for comparing; 100 % is not a goal.`
 		Example: `  turnspec coverage
   turnspec coverage pi --scenarios cannot
   turnspec coverage opencode --scenarios not-recorded
-  turnspec coverage codex@0.169.0 --never messages
+  turnspec coverage codex --never messages
   turnspec coverage claude --undeclared
   turnspec coverage --ignored-but-seen
   turnspec coverage --values

@@ -126,20 +126,20 @@ func provide(t *testing.T, dir, name string) {
 			t.Fatal(err)
 		}
 	case "transcript.jsonl":
-		writeTo(t, file, outputOf(t, "claude/2.1.329/text/plain"))
+		writeTo(t, file, outputOf(t, "claude/newest/text/plain"))
 	case "wire.jsonl":
 		writeTo(t, file, outputOf(t, "codex/0.120.0/text/plain"))
 	case "session.jsonl":
-		writeTo(t, file, outputOf(t, "claude/2.1.329/text/plain"))
+		writeTo(t, file, outputOf(t, "claude/newest/text/plain"))
 	case "session.txtar", "imported.txtar":
-		copyTo(t, file, "fixtures/claude/2.1.329/text/plain.txtar")
+		copyTo(t, file, "fixtures/claude/2.1.197/text/plain.txtar")
 	case "my":
-		const id = "claude/2.1.329/text/plain.txtar"
+		const id = "claude/2.1.197/text/plain.txtar"
 		copyTo(t, filepath.Join(file, id), "fixtures/"+id)
 	case "events.jsonl":
-		writeTo(t, file, outputOfTurnspec(t, outputOf(t, "codex/0.169.0/text/plain"), "normalize", "codex"))
+		writeTo(t, file, outputOfTurnspec(t, outputOf(t, "codex/newest/text/plain"), "normalize", "codex"))
 	case "chats.db":
-		outputOfTurnspec(t, outputOfTurnspec(t, outputOf(t, "codex/0.169.0/text/plain"), "normalize", "codex"), "log", "append", file)
+		outputOfTurnspec(t, outputOfTurnspec(t, outputOf(t, "codex/newest/text/plain"), "normalize", "codex"), "log", "append", file)
 	case "chats.db with an image":
 		writeLogWithImage(t, filepath.Join(dir, "chats.db"))
 	case "reports":

@@ -54,16 +54,16 @@ The verdict is one of
 
 Exit codes: 0 better than --fail-on, 1 --fail-on or worse, 2 the comparison failed.`,
 		Example: `  turnspec drift codex --to latest
-  turnspec drift codex --from 0.120.0 --to 0.169.0 --all
+  turnspec drift codex --from 0.98.0 --to 0.120.0 --all
   turnspec drift claude --to ./claude --markdown
-  turnspec drift claude --from 2.1.197 --to 2.1.329 --stored --json`,
+  turnspec drift claude --from 2.1.197 --to newest --stored --json`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: complete(runtimeNames),
 		RunE:              func(cmd *cobra.Command, args []string) error { return runDrift(cmd, args[0], f) },
 	}
 	fl := cmd.Flags()
 	corpusFlag(cmd, &f.corpus)
-	fl.StringVar(&f.from, "from", "", "the old version (default: the newest other version in the corpus)")
+	fl.StringVar(&f.from, "from", "", "the old version, newest is that of the corpus (default: the newest other version in the corpus)")
 	fl.StringVar(&f.to, "to", "latest", "the new version, latest, or the path of a program")
 	fl.StringVar(&f.failOn, "fail-on", string(drift.Behavioural), "fail from this verdict on: additive, behavioural or breaking")
 	fl.StringArrayVar(&f.scenarios, "scenario", nil, "glob over scenarios: permission, text/plain (again for more; default: all)")
@@ -90,6 +90,11 @@ func runDrift(cmd *cobra.Command, runtime string, f driftFlags) error {
 	defer stop()
 	step, wipe := progress(cmd.ErrOrStderr())
 	defer wipe()
+	for _, version := range []*string{&f.from, &f.to} {
+		if !strings.ContainsRune(*version, os.PathSeparator) { // it is no program
+			_, *version, _ = fixtures.SplitCaseID(c.Resolve(runtime + "/" + *version))
+		}
+	}
 	cfg, err := sides(ctx, cmd.ErrOrStderr(), c, runtime, f, step)
 	out := cmd.OutOrStdout()
 	if same, ok := errors.AsType[*sameVersionError](err); ok {

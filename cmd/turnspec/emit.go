@@ -41,7 +41,7 @@ With --sse it writes server-sent events, as a server does: a stream for each tur
 
 If events of several sessions come from a case, a file or stdin, their messages alternate as the
 events do; --session chooses one.`,
-		Example: `  turnspec emit uistream claude/2.1.329/permission/allow
+		Example: `  turnspec emit uistream claude/newest/permission/allow
   turnspec emit agui --sse 'codex/*/text/plain'
   turnspec normalize claude transcript.jsonl | turnspec emit uistream
   turnspec emit uistream --log chats.db s1`,

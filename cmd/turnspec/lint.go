@@ -48,7 +48,7 @@ call is on the wire or declared hidden, and no golden lacks its case.
 Exit codes: 0 no problem, 1 problems found, 2 the files cannot be read.`,
 		Example: `  turnspec lint
   turnspec lint --corpus fixtures --json
-  turnspec lint fixtures/codex/0.169.0/text/plain.txtar`,
+  turnspec lint fixtures/codex/0.120.0/text/plain.txtar`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rep, err := lint(dir, args)
 			if err != nil {

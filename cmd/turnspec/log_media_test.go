@@ -22,7 +22,7 @@ const (
 // writeLogWithImage writes a log whose session s1 has an image.
 func writeLogWithImage(t *testing.T, file string) {
 	t.Helper()
-	outputOfTurnspec(t, outputOfTurnspec(t, outputOf(t, "codex/0.169.0/mcp/gives-an-image"), "normalize", "codex"), "log", "append", file)
+	outputOfTurnspec(t, outputOfTurnspec(t, outputOf(t, "codex/newest/mcp/gives-an-image"), "normalize", "codex"), "log", "append", file)
 	b, err := base64.StdEncoding.DecodeString(dot)
 	if err != nil {
 		t.Fatal(err)

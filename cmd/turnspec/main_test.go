@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,9 +77,43 @@ func (s panicsSession) Send(ctx context.Context, m adapters.Message) error {
 // their commands takes seconds, so they run only without it.
 var concurrentScripts = []string{"bench", "bench-server", "chat", "connect", "connect-acp", "connect-http", "first-screen", "http", "isolate", "log", "play", "record", "record-live", "run", "subject", "terminal"}
 
-// scripts returns the scripts to run: with the race detector only the concurrent
-// ones.
+// scripts returns the scripts to run, with the newest version of a runtime in place of its
+// name in braces: codex/{codex}/text/plain.
 func scripts(t *testing.T) []string {
+	t.Helper()
+	dir := t.TempDir()
+	var out []string
+	for _, file := range scriptFiles(t) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := runtimeInBraces.ReplaceAllStringFunc(string(b), func(name string) string {
+			return newestOf(t, strings.Trim(name, "{}"))
+		})
+		out = append(out, filepath.Join(dir, filepath.Base(file)))
+		if err := os.WriteFile(out[len(out)-1], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+var runtimeInBraces = regexp.MustCompile(`\{(claude|codex)\}`)
+
+// newestOf returns the newest version of a runtime in the corpus.
+func newestOf(t *testing.T, runtime string) string {
+	t.Helper()
+	versions, err := fixtures.Embedded().Versions(runtime)
+	if err != nil || len(versions) == 0 {
+		t.Fatalf("no version of %s: %v", runtime, err)
+	}
+	return versions[0]
+}
+
+// scriptFiles returns the files of the scripts to run: with the race detector only the
+// concurrent ones.
+func scriptFiles(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(all) == 0 {

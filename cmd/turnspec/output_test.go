@@ -32,8 +32,8 @@ func TestRerun(t *testing.T) {
 	g.Expect(rerun(cmd)).To(Equal("run --subject http://127.0.0.1:0 --dialect uistream --start-limit 40s --runtime claude -- node s.js"))
 	// So does the command of a smaller case.
 	shrunk := shrinkFlags{out: "my bug.zip", subject: subjectFlags{runtime: "claude@2.1.329", kind: kindRunner, command: []string{"a runner"}}}
-	g.Expect(shrunk.rerun(&shrink.Config{Check: &conformance.Check{ID: "text.once"}}, "claude/2.1.329/text/plain")).To(Equal(
-		"turnspec run --corpus 'my bug.zip' --case claude/2.1.329/text/plain --check text.once --runtime claude --subject runner -- 'a runner'"))
+	g.Expect(shrunk.rerun(&shrink.Config{Check: &conformance.Check{ID: "text.once"}}, "claude/newest/text/plain")).To(Equal(
+		"turnspec run --corpus 'my bug.zip' --case claude/newest/text/plain --check text.once --runtime claude --subject runner -- 'a runner'"))
 	cmd = runCmd()
 	g.Expect(cmd.ParseFlags([]string{"--runtime", "claude@2.1.329", "--dialect", "my.json", "--", "python3", "a.py"})).To(Succeed())
 	g.Expect(rerun(cmd)).To(Equal("run --dialect my.json --runtime claude -- python3 a.py"))

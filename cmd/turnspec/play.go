@@ -43,7 +43,7 @@ Flags:
 		Example: `  turnspec play codex --case text/plain app-server
   turnspec play claude --case permission/allow --input-format stream-json --output-format stream-json
   turnspec play opencode --case text/plain --http serve --port 4096
-  ln -s "$(command -v turnspec)" bin/codex && TURNSPEC_CASE=codex/0.169.0/text/plain PATH=$PWD/bin:$PATH my-adapter`,
+  ln -s "$(command -v turnspec)" bin/codex && TURNSPEC_CASE=codex/newest/text/plain PATH=$PWD/bin:$PATH my-adapter`,
 		DisableFlagParsing: true,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 			switch {

@@ -122,9 +122,9 @@ the program fails the smoke test for example, 130 and 143 it was ended by a sign
   turnspec run --runtime claude --level core -- python3 my_adapter.py
   turnspec run --runtime codex --check text.once --json
   turnspec run --exhaustive
-  turnspec run --case codex/0.169.0/text/plain --check turn.crash-ends --fault kill@23
+  turnspec run --case codex/newest/text/plain --check turn.crash-ends --fault kill@23
   turnspec run --runtime claude -- python3 my_adapter.py
-  turnspec run --subject 'python3 my_adapter.py' --runtime claude@2.1.329
+  turnspec run --subject 'python3 my_adapter.py' --runtime claude@newest
   turnspec run --runtime claude --dialect my.json -- python3 my_adapter.py
   turnspec run --runtime codex --subject acp -- npx -y @agentclientprotocol/codex-acp
   turnspec run --runtime claude --subject runner -- turnspec runner --runtime claude

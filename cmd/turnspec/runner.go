@@ -73,7 +73,7 @@ failed; 2 it could not begin.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.runtime, "runtime", "", "the runtime, which must be installed (default: a demo)")
-	fl.StringVar(&f.caseID, "case", "", "the case that a demo replays (default: claude/2.1.329/permission/allow)")
+	fl.StringVar(&f.caseID, "case", "", "the case that a demo replays (default: claude/newest/permission/allow)")
 	fl.Float64Var(&f.speed, "speed", 1, "the speed of a demo: 2 halves the recorded pauses")
 	fl.StringVar(&f.dir, "cwd", "", "working directory (default: the current one)")
 	fl.StringVar(&f.conversation, "conversation-id", "default", "name of the conversation, for the message ready")
@@ -192,7 +192,7 @@ func (f runnerFlags) adapter(errOut io.Writer) (adapters.Adapter, *tap.Folder, e
 
 func (f runnerFlags) untapped() (adapters.Adapter, error) {
 	if f.runtime == "" {
-		return newReplayed(cmp.Or(f.caseID, "claude/2.1.329/permission/allow"), strconv.FormatFloat(f.speed, 'g', -1, 64))
+		return newReplayed(cmp.Or(f.caseID, "claude/newest/permission/allow"), strconv.FormatFloat(f.speed, 'g', -1, 64))
 	}
 	if a := reference.Of(f.runtime); a != nil {
 		return a, nil

@@ -80,7 +80,7 @@ another ends its sessions, or resumes them, within one and a half times --lease.
 
 Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 		Example: `  turnspec serve
-  turnspec serve --case codex/0.169.0/permission/allow
+  turnspec serve --case codex/newest/permission/allow
   turnspec serve --runtime claude --runtime codex --agents --log chats.db --dir ~/project
   turnspec serve --runtime claude --log postgres://turnspec@db.example/chats --url https://node7.example`,
 		Args: cobra.NoArgs,
@@ -88,7 +88,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 	}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.runtimes, "runtime", nil, "a runtime to serve, which must be installed (may be repeated; default: a demo)")
-	fl.StringVar(&f.caseID, "case", "", "the case that a demo replays (default: claude/2.1.329/permission/allow)")
+	fl.StringVar(&f.caseID, "case", "", "the case that a demo replays (default: claude/newest/permission/allow)")
 	fl.Float64Var(&f.speed, "speed", 1, "the speed of a demo: 2 halves the recorded pauses")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:4141", "address to listen at")
 	fl.StringVar(&f.log, "log", "", "event log: a file, postgres://USER@HOST/DATABASE, or nats://HOST (default: turnspec.db; a demo keeps events in memory)")
@@ -193,7 +193,7 @@ func (f serveFlags) adapters(taps *tap.Folder) (out map[string]adapters.Adapter,
 	if len(out) > 0 {
 		return out, nil
 	}
-	demo, err := newReplayed(cmp.Or(f.caseID, "claude/2.1.329/permission/allow"), strconv.FormatFloat(f.speed, 'g', -1, 64))
+	demo, err := newReplayed(cmp.Or(f.caseID, "claude/newest/permission/allow"), strconv.FormatFloat(f.speed, 'g', -1, 64))
 	if err != nil {
 		return nil, err
 	}

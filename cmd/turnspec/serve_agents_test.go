@@ -238,7 +238,7 @@ const riversAnswer = "The Danube, the Nile and the Mekong."
 // comes as a message.
 func TestAgentOfAnotherRuntimeCallsBack(t *testing.T) {
 	t.Parallel()
-	x := startTwoAgents(t, "claude/2.1.329/agents/asks-and-is-called-back", "codex/0.169.0/text/plain", false)
+	x := startTwoAgents(t, "claude/newest/agents/asks-and-is-called-back", "codex/newest/text/plain", false)
 	x.waitEnds("a", 2)
 	x.g.Expect(x.problems(1)).To(BeEmpty())
 	a, b := x.events("a"), x.events("a-codex")
@@ -265,7 +265,7 @@ func TestAgentOfAnotherRuntimeCallsBack(t *testing.T) {
 // TestLostCallBackIsFound breaks what TestAgentOfAnotherRuntimeCallsBack judges.
 func TestLostCallBackIsFound(t *testing.T) {
 	t.Parallel()
-	x := startTwoAgents(t, "claude/2.1.329/agents/asks-and-is-called-back", "codex/0.169.0/text/plain", true)
+	x := startTwoAgents(t, "claude/newest/agents/asks-and-is-called-back", "codex/newest/text/plain", true)
 	x.waitEnds("a", 1)
 	x.waitEnds("a-codex", 1)
 	x.g.Eventually(func() []event.Task { return ended(x.events("a")) }).WithTimeout(time.Minute).Should(HaveLen(1))
@@ -276,7 +276,7 @@ func TestLostCallBackIsFound(t *testing.T) {
 // Codex session: the second waits for the end of the first one's turn.
 func TestMessagesForABusyAgentOfAnotherRuntime(t *testing.T) {
 	t.Parallel()
-	x := startTwoAgents(t, "claude/2.1.329/agents/asks-twice", "codex/0.169.0/turn/two-turns-one-process", false)
+	x := startTwoAgents(t, "claude/newest/agents/asks-twice", "codex/newest/turn/two-turns-one-process", false)
 	x.waitEnds("a", 3)
 	x.g.Expect(x.problems(2)).To(BeEmpty())
 	var answers []string
@@ -299,7 +299,7 @@ func TestMessagesForABusyAgentOfAnotherRuntime(t *testing.T) {
 // answer.
 func TestAgentOfAnotherRuntimeCrashes(t *testing.T) {
 	t.Parallel()
-	x := startTwoAgents(t, "claude/2.1.329/agents/waits-in-vain", "codex/0.169.0/stop/mid-text", false)
+	x := startTwoAgents(t, "claude/newest/agents/waits-in-vain", "codex/newest/stop/mid-text", false)
 	x.wait("a-codex", "Once upon a time there was a")
 	x.mu.Lock()
 	codex := x.processes["codex"]
@@ -322,7 +322,7 @@ func TestAgentOfAnotherRuntimeCrashes(t *testing.T) {
 // session, whose turn then has no purpose.
 func TestSenderIsStoppedWhileItWaits(t *testing.T) {
 	t.Parallel()
-	x := startTwoAgents(t, "claude/2.1.329/agents/stopped-while-it-waits", "codex/0.169.0/stop/mid-text", false)
+	x := startTwoAgents(t, "claude/newest/agents/stopped-while-it-waits", "codex/newest/stop/mid-text", false)
 	x.wait("a-codex", "Once upon a time there was a")
 	x.post("/sessions/a/stop", "")
 	x.waitEnds("a", 1)

@@ -30,10 +30,10 @@ prints them in full.
 
 With --html it writes the chat that the reference adapter makes of the case, as one
 HTML file with a slider that replays the session in the recorded time.`,
-		Example: `  turnspec show codex/0.169.0/text/plain
+		Example: `  turnspec show codex/newest/text/plain
   turnspec show 'claude/*/permission/allow' --wire
   turnspec show 'codex/*/text/plain' --json
-  turnspec show claude/2.1.329/permission/allow --html allow.html
+  turnspec show claude/newest/permission/allow --html allow.html
   turnspec show imported.txtar`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: complete(caseIDs),

@@ -49,14 +49,14 @@ is no recording any more, and its head says so.
 
 Exit codes: 0 a smaller case was written, 2 the adapter passes the check on the case, or
 it could not run.`,
-		Example: `  turnspec shrink claude/2.1.329/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip
-  turnspec shrink claude/2.1.329/text/plain --check wire.unknown --fault unknown-message --subject acp:my-agent -o bug.zip
-  turnspec shrink claude/2.1.329/text/plain --check text.once --dialect my.json -o bug.zip -- python3 my_adapter.py
+		Example: `  turnspec shrink claude/newest/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip
+  turnspec shrink claude/newest/text/plain --check wire.unknown --fault unknown-message --subject acp:my-agent -o bug.zip
+  turnspec shrink claude/newest/text/plain --check text.once --dialect my.json -o bug.zip -- python3 my_adapter.py
   turnspec shrink session.txtar --check turn.one-terminal -o bug.zip -- python3 my_adapter.py
   turnspec run --corpus bug.zip --runtime claude --subject 'python3 my_adapter.py'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("name the case, such as codex/0.169.0/tool/parallel; `turnspec list cases` prints all")
+				return errors.New("name the case, such as codex/newest/tool/parallel; `turnspec list cases` prints all")
 			}
 			return f.subject.parse(cmd, args[1:], cmd.ArgsLenAtDash() == 1)
 		},

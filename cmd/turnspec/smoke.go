@@ -58,7 +58,7 @@ Exit codes: 0 the program is connected, 1 it is not, 2 wrong use.`,
 		},
 	}
 	cmd.Flags().StringVar(&f.runtime, "runtime", "", "the runtime that the program wraps: "+strings.Join(runtimeNames(), ", ")+"; with a version: claude@2.1.197")
-	cmd.Flags().StringVar(&of, "case", "", "trace this case, such as permission/allow or claude/2.1.329/permission/allow")
+	cmd.Flags().StringVar(&of, "case", "", "trace this case, such as permission/allow or claude/newest/permission/allow")
 	f.declare(cmd)
 	startLimitFlag(cmd, &limit)
 	completeFlag(cmd, "runtime", runtimeNames)

@@ -136,6 +136,9 @@ func (f *subjectFlags) parse(cmd *cobra.Command, args []string, dashes bool) err
 		return err
 	}
 	f.runtime = cmp.Or(f.runtime, f.adapter)
+	if name, version, ok := strings.Cut(f.runtime, "@"); ok {
+		f.runtime = strings.Replace(fixtures.Embedded().Resolve(name+"/"+version), "/", "@", 1)
+	}
 	switch {
 	case f.dialect == "":
 	case f.kind == kindACP || f.kind == kindRunner:

@@ -24,7 +24,7 @@ var subjectCommands = []struct {
 	{[]string{"debug", "text/plain", "--runtime", "claude"}, debugCmd},
 	{[]string{"bench", "--runtime", "claude", "--deltas", "1"}, benchCmd},
 	{[]string{"explore", "--runtime", "claude", "--count", "1"}, exploreCmd},
-	{[]string{"shrink", "claude/2.1.329/text/plain", "--check", "text.once", "-o", "none.zip"}, shrinkCmd},
+	{[]string{"shrink", "claude/newest/text/plain", "--check", "text.once", "-o", "none.zip"}, shrinkCmd},
 }
 
 // parsedSubject returns the subject that flags and words name, as a command parses them.

@@ -40,8 +40,8 @@ defect. It refuses to run in CI, where goldens are compared and not written.
 Exit codes: 0 all goldens are written, 1 a case was refused, 2 update could not run.`,
 		Example: `  turnspec update
   turnspec update 'permission/*'
-  turnspec update my/claude/2.1.329/text/plain.txtar
-  turnspec update --corpus ./fixtures codex/0.169.0/text/plain`,
+  turnspec update my/claude/2.1.197/text/plain.txtar
+  turnspec update --corpus ./fixtures codex/newest/text/plain`,
 		ValidArgsFunction: complete(caseIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if os.Getenv("CI") != "" {

@@ -45,7 +45,7 @@ func TestChecks(t *testing.T) {
 // back end is around it, and that they are not expressible without.
 func TestAdapter(t *testing.T) {
 	for id, check := range map[string]string{
-		"claude/2.1.329/policy/denied-command": "policy.table", "claude/2.1.329/component/shown-changed-and-removed": "component.remove",
+		"claude/newest/policy/denied-command": "policy.table", "claude/newest/component/shown-changed-and-removed": "component.remove",
 	} {
 		g := NewWithT(t)
 		found, err := checks.Named(check)

@@ -84,7 +84,7 @@ func (s *oddSession) Stop(context.Context) error                            { re
 
 func play(t *testing.T, s conformance.Subject) *conformance.Run {
 	t.Helper()
-	c, err := fixtures.LoadCase("claude/2.1.329/text/plain")
+	c, err := fixtures.LoadCase("claude/newest/text/plain")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestRunRecordsRefusalsPanicsAndHangs(t *testing.T) {
 // virtual time never passes while a subject spins or waits for a lock.
 func TestRealTimeLimitEndsSpinningSubject(t *testing.T) {
 	g := NewWithT(t)
-	c, err := fixtures.LoadCase("claude/2.1.329/text/plain")
+	c, err := fixtures.LoadCase("claude/newest/text/plain")
 	g.Expect(err).NotTo(HaveOccurred())
 	scn, err := fixtures.LoadScenario(c.Scenario)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -58,8 +58,8 @@ func inProcess(s conformance.Subject, rec perform.Recording, f *fault.Fault) *co
 // types of the replay in virtual time.
 func TestProcessEmitsTheEventsOfVirtual(t *testing.T) {
 	for _, id := range []string{
-		"claude/2.1.329/text/plain", "codex/0.169.0/permission/deny-then-stop", "claude/2.1.329/stop/mid-text",
-		"claude/2.1.329/session/resume-in-a-new-process", "codex/0.169.0/session/resume-in-a-new-process",
+		"claude/newest/text/plain", "codex/newest/permission/deny-then-stop", "claude/newest/stop/mid-text",
+		"claude/newest/session/resume-in-a-new-process", "codex/newest/session/resume-in-a-new-process",
 		"chat/1-plain/queue/one-of-two-withdrawn",
 	} {
 		t.Run(id, func(t *testing.T) {

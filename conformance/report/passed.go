@@ -9,7 +9,7 @@ import (
 )
 
 // passed returns how many of the checks that apply to a case passed wherever they judge, in a
-// line such as: 101 of 103 checks on claude 2.1.329. Checks that were not tried or are not
+// line such as: 101 of 103 checks on claude 2.1.197. Checks that were not tried or are not
 // expressible apply too.
 func (d *Document) passed() string {
 	n, total := 0, 0

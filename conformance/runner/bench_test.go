@@ -15,7 +15,7 @@ import (
 // judges it, as a run does for each case.
 func BenchmarkDo(b *testing.B) {
 	for runtime, s := range map[string]conformance.Subject{
-		"codex/0.169.0": backend.Adapter("codex", codex.New()), "claude/2.1.329": backend.Adapter("claude", claude.New()),
+		"codex/newest": backend.Adapter("codex", codex.New()), "claude/newest": backend.Adapter("claude", claude.New()),
 	} {
 		b.Run(s.Name(), func(b *testing.B) {
 			cfg := conformance.Config{

@@ -65,7 +65,7 @@ func TestKnown(t *testing.T) {
 		Judge: func(_ *conformance.Trial, f *conformance.Finding) { f.Asserted(1); f.Failf("wrong") }}
 	cfg := conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{wrong, always},
-		Cases: []string{"claude/2.1.329/text/plain"},
+		Cases: []string{"claude/newest/text/plain"},
 	}
 	stale := func(known ...conformance.KnownFailure) (bool, []string) {
 		cfg.KnownFailures = known
@@ -114,8 +114,8 @@ func TestApplyKnownFailures(t *testing.T) {
 	cfg := conformance.Config{Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{reference()}, Tiers: []conformance.Tier{conformance.TierLive},
 		KnownFailures: []conformance.KnownFailure{{Check: "test.always", Case: "text", Reason: "x"}, {Check: "test.never", Case: "text", Reason: "x"}}}
 	results := []conformance.Result{
-		{Check: always, Case: "claude/2.1.329/text/plain", Subject: "claude", Tier: conformance.TierLive, Verdict: conformance.Fail},
-		{Check: never, Case: "claude/2.1.329/text/plain", Subject: "claude", Tier: conformance.TierLive, Verdict: conformance.Pass},
+		{Check: always, Case: "claude/newest/text/plain", Subject: "claude", Tier: conformance.TierLive, Verdict: conformance.Fail},
+		{Check: never, Case: "claude/newest/text/plain", Subject: "claude", Tier: conformance.TierLive, Verdict: conformance.Pass},
 	}
 	uses, err := runner.ApplyKnownFailures(cfg, results)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -58,10 +58,14 @@ func Jobs(cfg conformance.Config) ([]Job, error) {
 		return nil, errors.New("there is no check to run")
 	}
 	var jobs []Job
-	matched := map[string]bool{}
+	globs := make([]string, len(cfg.Cases))
+	for i, g := range cfg.Cases {
+		globs[i] = cfg.Corpus.Resolve(g)
+	}
+	matched := make([]bool, len(globs))
 	cases, err := cfg.Corpus.CasesWhere(func(id string) bool {
 		runtime, _, _ := fixtures.SplitCaseID(id)
-		return slices.ContainsFunc(cfg.Subjects, func(s conformance.Subject) bool { return s.Runtime() == runtime }) && matches(cfg, id, matched)
+		return slices.ContainsFunc(cfg.Subjects, func(s conformance.Subject) bool { return s.Runtime() == runtime }) && matches(globs, id, matched)
 	})
 	if err != nil {
 		return nil, err
@@ -85,8 +89,8 @@ func Jobs(cfg conformance.Config) ([]Job, error) {
 			return nil, err
 		}
 	}
-	for _, g := range cfg.Cases {
-		if !matched[g] {
+	for i, g := range cfg.Cases {
+		if !matched[i] {
 			return nil, fmt.Errorf("no case of the subjects matches %q; `turnspec list cases` prints all", g)
 		}
 	}
@@ -157,16 +161,13 @@ func interrupted(cfg conformance.Config, results [][]conformance.Result, faultRu
 	return rep
 }
 
-// matches reports whether the configuration asks for a case, and marks the globs
-// that match it.
-func matches(cfg conformance.Config, id string, matched map[string]bool) bool {
-	if len(cfg.Cases) == 0 {
-		return true
-	}
-	hit := false
-	for _, g := range cfg.Cases {
-		if conformance.Match(cfg.Corpus.Resolve(g), id) {
-			matched[g], hit = true, true
+// matches reports whether one of the globs matches a case, and marks those that do. No globs
+// match each case.
+func matches(globs []string, id string, matched []bool) bool {
+	hit := len(globs) == 0
+	for i, g := range globs {
+		if conformance.Match(g, id) {
+			matched[i], hit = true, true
 		}
 	}
 	return hit

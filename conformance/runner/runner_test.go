@@ -35,7 +35,7 @@ func few(t *testing.T) fixtures.Corpus {
 	t.Helper()
 	m := fstest.MapFS{}
 	for _, scenario := range []string{"text/plain", "tool/parallel", "stop/mid-text"} {
-		for _, name := range []string{"scenarios/" + scenario + ".txtar", "claude/2.1.329/" + scenario + ".txtar"} {
+		for _, name := range []string{"scenarios/" + scenario + ".txtar", fixtures.Embedded().Resolve("claude/newest/"+scenario) + ".txtar"} {
 			b, err := fs.ReadFile(fixtures.Embedded().FS, name)
 			if err != nil {
 				t.Fatal(err)
@@ -66,7 +66,7 @@ func TestMissing(t *testing.T) {
 	rep.Missing = judge.Missing(rep.Results)
 	g.Expect(rep.Missing).To(Equal([]*conformance.Check{never}))
 	g.Expect(rep.Failed()).To(BeTrue())
-	cfg.Cases = []string{"claude/2.1.329/text/plain"}
+	cfg.Cases = []string{"claude/newest/text/plain"}
 	rep, err = runner.Run(t.Context(), cfg)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(rep.Failed()).To(BeFalse())
@@ -239,7 +239,7 @@ func TestInexpressible(t *testing.T) {
 	for name, s := range map[string]conformance.Subject{"virtual": reference(), "real": inRealTime{reference()}} {
 		rep, err := runner.Run(t.Context(), conformance.Config{
 			Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{s}, Checks: []*conformance.Check{both, transcript},
-			Cases: []string{"claude/2.1.329/misuse/initialize-twice"},
+			Cases: []string{"claude/newest/misuse/initialize-twice"},
 		})
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, r := range rep.Results {
@@ -293,7 +293,7 @@ func TestBeginsWithEachTopic(t *testing.T) {
 	var first []string
 	cfg := conformance.Config{
 		Corpus: fixtures.Embedded(), Subjects: []conformance.Subject{reference()}, Checks: []*conformance.Check{always}, Workers: 1,
-		Cases: []string{"claude/2.1.329/text/*", "claude/2.1.329/permission/*", "claude/2.1.329/stop/*"},
+		Cases: []string{"claude/newest/text/*", "claude/newest/permission/*", "claude/newest/stop/*"},
 		Judged: func(done, total int, results []conformance.Result) {
 			g.Expect(results).NotTo(BeEmpty())
 			g.Expect(done).To(BeNumerically("<=", total))

@@ -14,7 +14,7 @@
 //	}
 //
 // Each case is a subtest named by topic, scenario, runtime and version, such as
-// TestConformance/text/plain/claude@2.1.329, so -run chooses cases:
+// TestConformance/text/plain/claude@2.1.197, so -run chooses cases:
 //
 //	go test -run TestConformance/permission
 //	go test -run TestConformance/text/plain/claude

@@ -167,8 +167,8 @@ func outs(c *fixtures.Case) []byte {
 }
 
 var someCases = []string{
-	"codex/0.169.0/text/unicode-and-markdown", "codex/0.169.0/permission/deny-then-stop", "codex/0.169.0/session/resume-in-a-new-process",
-	"claude/2.1.329/text/unicode-and-markdown", "claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/session/resume-in-a-new-process",
+	"codex/newest/text/unicode-and-markdown", "codex/newest/permission/deny-then-stop", "codex/newest/session/resume-in-a-new-process",
+	"claude/newest/text/unicode-and-markdown", "claude/newest/permission/deny-then-stop", "claude/newest/session/resume-in-a-new-process",
 }
 
 func TestSplitsKeepTheBytes(t *testing.T) {
@@ -232,7 +232,7 @@ func TestOneUnknownLineIsAddedAtEachPlace(t *testing.T) {
 }
 
 func TestKillEndsTheProcessAfterEachLine(t *testing.T) {
-	for _, id := range []string{"codex/0.169.0/permission/deny-then-stop", "claude/2.1.329/session/resume-in-a-new-process"} {
+	for _, id := range []string{"codex/newest/permission/deny-then-stop", "claude/newest/session/resume-in-a-new-process"} {
 		c := load(t, id)
 		o := named(t, "kill")
 		want := bytes.SplitAfter(outs(c), []byte("\n"))
@@ -246,7 +246,7 @@ func TestKillEndsTheProcessAfterEachLine(t *testing.T) {
 }
 
 func TestStalledProcessEndsOnlyByASignal(t *testing.T) {
-	c := load(t, "claude/2.1.329/text/plain")
+	c := load(t, "claude/newest/text/plain")
 	o := named(t, "stall")
 	want := bytes.SplitAfter(outs(c), []byte("\n"))
 	for k, place := range placesOf(t, o, c) {
@@ -259,7 +259,7 @@ func TestStalledProcessEndsOnlyByASignal(t *testing.T) {
 }
 
 func TestExitWithoutNewlineLosesNothingElse(t *testing.T) {
-	c := load(t, "codex/0.169.0/text/unicode-and-markdown")
+	c := load(t, "codex/newest/text/unicode-and-markdown")
 	o := named(t, "exit-without-newline")
 	want := bytes.SplitAfter(outs(c), []byte("\n"))
 	for k, place := range placesOf(t, o, c) {
@@ -272,7 +272,7 @@ func TestExitWithoutNewlineLosesNothingElse(t *testing.T) {
 
 func TestNoFinalNewlineNeedsAProcessThatExits(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c := load(t, "codex/0.169.0/text/plain")
+	c := load(t, "codex/newest/text/plain")
 	o := named(t, "no-final-newline")
 	g.Expect(placesOf(t, o, c)).To(gomega.BeEmpty(), "its client closes it")
 	crashed := *c
@@ -281,7 +281,7 @@ func TestNoFinalNewlineNeedsAProcessThatExits(t *testing.T) {
 	g.Expect(places).To(gomega.HaveLen(1))
 	got := play(t, &crashed, o.Apply(&crashed, places[0]))
 	g.Expect(string(got.out)).To(gomega.Equal(strings.TrimSuffix(string(outs(c)), "\n")))
-	g.Expect(placesOf(t, o, load(t, "codexexec/0.169.0/stop/before-the-first-token"))).To(gomega.BeEmpty(), "its client stops the turn")
+	g.Expect(placesOf(t, o, load(t, "codexexec/newest/stop/before-the-first-token"))).To(gomega.BeEmpty(), "its client stops the turn")
 }
 
 func TestCaseIsNotModified(t *testing.T) {
@@ -315,7 +315,7 @@ func TestNamesAreUniqueAndUnknownOnesListThem(t *testing.T) {
 
 // A client may have done its next act before it sees that the process is dead.
 func TestKilledProcessIgnoresLaterSteps(t *testing.T) {
-	for _, id := range []string{"codex/0.169.0/text/plain", "claude/2.1.329/text/plain"} {
+	for _, id := range []string{"codex/newest/text/plain", "claude/newest/text/plain"} {
 		c := load(t, id)
 		for _, name := range []string{"kill", "stall"} {
 			for k, place := range placesOf(t, named(t, name), c) {
@@ -352,7 +352,7 @@ func TestKilledProcessIgnoresLaterSteps(t *testing.T) {
 // What a turn's end proves: the same words again, behind it.
 func TestLateLinesFollowTheEndOfTheirTurn(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c := load(t, "codex/0.169.0/text/plain")
+	c := load(t, "codex/newest/text/plain")
 	for _, name := range []string{"late-delta", "late-item", "duplicate-end"} {
 		o := named(t, name)
 		places := placesOf(t, o, c)
@@ -369,7 +369,7 @@ func TestLateLinesFollowTheEndOfTheirTurn(t *testing.T) {
 		}
 		g.Expect(found).To(gomega.BeTrue(), "%s is a line of before", name)
 	}
-	g.Expect(placesOf(t, named(t, "late-delta"), load(t, "claude/2.1.329/text/plain"))).To(gomega.BeEmpty(), "no turn follows")
+	g.Expect(placesOf(t, named(t, "late-delta"), load(t, "claude/newest/text/plain"))).To(gomega.BeEmpty(), "no turn follows")
 	g.Expect(placesOf(t, named(t, "late-delta"), load(t, "claude/2.1.197/turn/two-turns-one-process"))).To(gomega.BeEmpty(), "its deltas name no message")
 }
 
@@ -377,7 +377,7 @@ func TestLateLinesFollowTheEndOfTheirTurn(t *testing.T) {
 func TestStaleLinesAreOfThePreviousTurn(t *testing.T) {
 	g := gomega.NewWithT(t)
 	o := named(t, "stale-line")
-	c := load(t, "codex/0.169.0/turn/two-turns-one-process")
+	c := load(t, "codex/newest/turn/two-turns-one-process")
 	places, methods := placesOf(t, o, c), map[string]bool{}
 	g.Expect(places).NotTo(gomega.BeEmpty())
 	for _, place := range places {
@@ -391,13 +391,13 @@ func TestStaleLinesAreOfThePreviousTurn(t *testing.T) {
 		methods[method] = true
 	}
 	g.Expect(methods).To(gomega.Equal(map[string]bool{"item/agentMessage/delta": true, "item/completed": true, "turn/completed": true}))
-	g.Expect(placesOf(t, o, load(t, "codex/0.169.0/text/plain"))).To(gomega.BeEmpty(), "it has one turn")
-	g.Expect(placesOf(t, o, load(t, "claude/2.1.329/turn/two-turns-one-process"))).To(gomega.BeEmpty(), "its lines name no turn")
+	g.Expect(placesOf(t, o, load(t, "codex/newest/text/plain"))).To(gomega.BeEmpty(), "it has one turn")
+	g.Expect(placesOf(t, o, load(t, "claude/newest/turn/two-turns-one-process"))).To(gomega.BeEmpty(), "its lines name no turn")
 }
 
 func TestTerminalFaultsEndAtTheirPlace(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c := load(t, "claude/2.1.329/text/plain")
+	c := load(t, "claude/newest/text/plain")
 	cut := named(t, "cut-line")
 	place := placesOf(t, cut, c)[1]
 	h := cut.Apply(c, place)
@@ -422,7 +422,7 @@ func TestTerminalFaultsEndAtTheirPlace(t *testing.T) {
 
 func TestOnlyRequestsOfUsersAreRefused(t *testing.T) {
 	g := gomega.NewWithT(t)
-	for id, want := range map[string]int{"codex/0.169.0/text/plain": 3, "claude/2.1.329/text/plain": 1} {
+	for id, want := range map[string]int{"codex/newest/text/plain": 3, "claude/newest/text/plain": 1} {
 		c := load(t, id)
 		o := named(t, "error-reply")
 		g.Expect(placesOf(t, o, c)).To(gomega.HaveLen(want), id)

@@ -15,8 +15,8 @@ import (
 func TestSessionAndTurnOfALine(t *testing.T) {
 	sessions, turns := 0, 0
 	for _, id := range []string{
-		"codex/0.98.0/text/plain", "codex/0.169.0/text/plain", "codex/0.169.0/subagent/asks-beside-the-turn", "codex/0.169.0/session/resume-twice",
-		"codex/0.169.0/session/fork-goes-its-own-way", "codex/0.98.0/turn/two-messages-during-a-turn", "claude/2.1.329/text/plain", "claude/2.1.329/session/resume-twice",
+		"codex/0.98.0/text/plain", "codex/newest/text/plain", "codex/newest/subagent/asks-beside-the-turn", "codex/newest/session/resume-twice",
+		"codex/newest/session/fork-goes-its-own-way", "codex/0.98.0/turn/two-messages-during-a-turn", "claude/newest/text/plain", "claude/newest/session/resume-twice",
 	} {
 		c, err := fixtures.LoadCase(id)
 		if err != nil {
@@ -106,7 +106,7 @@ func searchTurn(c *fixtures.Case, place int, session string) string {
 // BenchmarkPlaces finds all places of all operators in a case, and applies each at
 // one of them.
 func BenchmarkPlaces(b *testing.B) {
-	c, err := fixtures.LoadCase("codex/0.169.0/subagent/asks-beside-the-turn")
+	c, err := fixtures.LoadCase("codex/newest/subagent/asks-beside-the-turn")
 	if err != nil {
 		b.Fatal(err)
 	}

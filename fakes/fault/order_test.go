@@ -16,7 +16,7 @@ import (
 
 // Two tools at once: their lines change places, and no others.
 func TestOnlyIndependentLinesAreExchanged(t *testing.T) {
-	for _, id := range []string{"codex/0.169.0/tool/parallel", "claude/2.1.329/tool/parallel"} {
+	for _, id := range []string{"codex/newest/tool/parallel", "claude/newest/tool/parallel"} {
 		g := gomega.NewWithT(t)
 		c := load(t, id)
 		o := named(t, "reorder-independent")
@@ -39,7 +39,7 @@ func TestOnlyIndependentLinesAreExchanged(t *testing.T) {
 
 func TestEchoRepeatsTheClientsMessage(t *testing.T) {
 	g := gomega.NewWithT(t)
-	for id, words := range map[string]string{"codex/0.169.0/text/plain": `"userMessage"`, "claude/2.1.329/text/plain": `"isReplay":true`} {
+	for id, words := range map[string]string{"codex/newest/text/plain": `"userMessage"`, "claude/newest/text/plain": `"isReplay":true`} {
 		c := load(t, id)
 		o := named(t, "echo-input")
 		g.Expect(placesOf(t, o, c)).To(gomega.HaveLen(1), id)
@@ -53,7 +53,7 @@ func TestEchoRepeatsTheClientsMessage(t *testing.T) {
 
 func TestMissingEndIsTheEndOfATurn(t *testing.T) {
 	g := gomega.NewWithT(t)
-	for id, end := range map[string]string{"codex/0.169.0/text/plain": `"turn/completed"`, "claude/2.1.329/text/plain": `"type":"result"`} {
+	for id, end := range map[string]string{"codex/newest/text/plain": `"turn/completed"`, "claude/newest/text/plain": `"type":"result"`} {
 		c := load(t, id)
 		o := named(t, "missing-end")
 		g.Expect(placesOf(t, o, c)).To(gomega.HaveLen(1), id)
@@ -73,7 +73,7 @@ func TestMissingEndIsTheEndOfATurn(t *testing.T) {
 // A late line comes behind the end of its turn, and when the next one has begun.
 func TestLateLineComesIntoTheNextTurn(t *testing.T) {
 	g := gomega.NewWithT(t)
-	for id, begin := range map[string]string{"claude/2.1.329/turn/two-turns-one-process": `"subtype":"init"`} {
+	for id, begin := range map[string]string{"claude/newest/turn/two-turns-one-process": `"subtype":"init"`} {
 		c := load(t, id)
 		for _, name := range []string{"late-delta", "late-item"} {
 			o := named(t, name)
@@ -96,7 +96,7 @@ func TestLateLineComesIntoTheNextTurn(t *testing.T) {
 // If the end is lost, all other lines are written.
 func TestOnlyTheEndIsLost(t *testing.T) {
 	g := gomega.NewWithT(t)
-	for id, end := range map[string]string{"codex/0.169.0/turn/two-turns-one-process": `"turn/completed"`, "claude/2.1.329/turn/two-turns-one-process": `"type":"result"`, "claude/2.1.329/text/plain": `"type":"result"`} {
+	for id, end := range map[string]string{"codex/newest/turn/two-turns-one-process": `"turn/completed"`, "claude/newest/turn/two-turns-one-process": `"type":"result"`, "claude/newest/text/plain": `"type":"result"`} {
 		c := load(t, id)
 		o := named(t, "lost-end")
 		g.Expect(placesOf(t, o, c)).To(gomega.HaveLen(1), id)
@@ -118,7 +118,7 @@ func TestOnlyTheEndIsLost(t *testing.T) {
 
 func TestClosedStdinRejectsWrites(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c := load(t, "codex/0.169.0/text/plain")
+	c := load(t, "codex/newest/text/plain")
 	o := named(t, "close-stdin")
 	h := o.Apply(c, placesOf(t, o, c)[0])
 	options := standin.Options{Manual: true, KeepIDs: true}
@@ -145,7 +145,7 @@ func TestClosedStdinRejectsWrites(t *testing.T) {
 
 func TestLongLinesHaveTheStatedLengths(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c := load(t, "codex/0.169.0/text/plain")
+	c := load(t, "codex/newest/text/plain")
 	for name, want := range map[string][]int{"long-line": {64 << 10}, "huge-line": {1 << 20, 8 << 20}, "endless-line": {65 << 20}, "endless-end": {65 << 20}} {
 		o := named(t, name)
 		places := placesOf(t, o, c)
@@ -166,7 +166,7 @@ func TestLongLinesHaveTheStatedLengths(t *testing.T) {
 // A long pause delays the lines that follow it, and changes nothing else.
 func TestLongPauseIsWithinText(t *testing.T) {
 	g := gomega.NewWithT(t)
-	for _, id := range []string{"codex/0.169.0/text/plain", "claude/2.1.329/text/plain"} {
+	for _, id := range []string{"codex/newest/text/plain", "claude/newest/text/plain"} {
 		c := load(t, id)
 		o := named(t, "long-pause")
 		g.Expect(placesOf(t, o, c)).NotTo(gomega.BeEmpty(), id)

@@ -34,10 +34,10 @@ func TestStopsMoveWithinTheirTurn(t *testing.T) {
 		first, last   int
 		operator, why string
 	}{
-		{"claude/2.1.329/stop/right-after-the-message", 11, 15, "stop-early", "from the message to the line before the stop"},
-		{"codex/0.169.0/stop/right-after-the-message", 15, 18, "stop-early", "likewise"},
-		{"codex/0.169.0/question/stopped-while-open", 16, 24, "stop-early", "the stand-in plays a warning, line 17, before the message"},
-		{"claude/2.1.329/background/stop-in-the-unprompted-turn", 47, 52, "stop-early", "from the beginning of the turn that no message began"},
+		{"claude/newest/stop/right-after-the-message", 11, 15, "stop-early", "from the message to the line before the stop"},
+		{"codex/newest/stop/right-after-the-message", 15, 18, "stop-early", "likewise"},
+		{"codex/newest/question/stopped-while-open", 16, 24, "stop-early", "the stand-in plays a warning, line 17, before the message"},
+		{"claude/newest/background/stop-in-the-unprompted-turn", 47, 52, "stop-early", "from the beginning of the turn that no message began"},
 	} {
 		lines, nth := raceLines(t, x.operator, x.id)
 		for _, n := range nth {
@@ -54,7 +54,7 @@ func TestStopsMoveWithinTheirTurn(t *testing.T) {
 // TestRacesNeedAScenario looks for places in a case whose steps are not known.
 func TestRacesNeedAScenario(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c := load(t, "claude/2.1.329/stop/mid-text")
+	c := load(t, "claude/newest/stop/mid-text")
 	for _, o := range fault.Operators() {
 		if o.Kind == fault.Raced {
 			g.Expect(o.Places(c, nil)).To(gomega.BeEmpty(), o.Name)

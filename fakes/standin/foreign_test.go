@@ -17,9 +17,9 @@ import (
 // What clients that we did not write do otherwise than the recording's client.
 
 const (
-	execPlain  = "codexexec/0.169.0/text/plain"
-	execStop   = "codexexec/0.169.0/stop/mid-tool"
-	execResume = "codexexec/0.169.0/session/resume-in-a-new-process"
+	execPlain  = "codexexec/newest/text/plain"
+	execStop   = "codexexec/newest/stop/mid-tool"
+	execResume = "codexexec/newest/session/resume-in-a-new-process"
 )
 
 func TestExecTakesItsMessageFromArguments(t *testing.T) {
@@ -140,7 +140,7 @@ func TestClaudeRefusesToRaiseTheMode(t *testing.T) {
 		"--allow-dangerously-skip-permissions": `{"subtype":"success","request_id":"m","response":{"mode":"bypassPermissions"}}`,
 	} {
 		g := gomega.NewWithT(t)
-		c := load(t, "claude/2.1.329/permission/allow")
+		c := load(t, "claude/newest/permission/allow")
 		life, err := fixtures.LoadReadReplies(c.Runtime, c.Version)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		p, err := standin.New(c, standin.Options{Manual: true, ReadReplies: life})
@@ -210,7 +210,7 @@ func TestCodexOpensASecondThread(t *testing.T) {
 }
 
 func TestOnlyHooksOfThisClientAreCalled(t *testing.T) {
-	const id = "claude/2.1.329/hook/after-each-command"
+	const id = "claude/newest/hook/after-each-command"
 	for own, want := range map[string]int{
 		`"hooks":{"PostToolUse":[{"matcher":"Read","hookCallbackIds":["mine"]}]}`: 2,
 		`"hooks":{"PreToolUse":[{"hookCallbackIds":["mine"]}]}`:                   0,

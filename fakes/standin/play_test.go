@@ -51,15 +51,15 @@ func (e *echoClient) write(t *testing.T, lines ...string) {
 }
 
 const (
-	codexPlain   = "codex/0.169.0/text/plain"
-	codexAllow   = "codex/0.169.0/permission/allow"
-	codexDeny    = "codex/0.169.0/permission/deny-then-stop"
-	codexResume  = "codex/0.169.0/session/resume-in-a-new-process"
-	codexLong    = "codex/0.169.0/text/500-tiny-deltas"
-	claudePlain  = "claude/2.1.329/text/plain"
-	claudeStop   = "claude/2.1.329/stop/mid-text"
-	claudeDeny   = "claude/2.1.329/permission/deny-then-stop"
-	claudeResume = "claude/2.1.329/session/resume-in-a-new-process"
+	codexPlain   = "codex/newest/text/plain"
+	codexAllow   = "codex/newest/permission/allow"
+	codexDeny    = "codex/newest/permission/deny-then-stop"
+	codexResume  = "codex/newest/session/resume-in-a-new-process"
+	codexLong    = "codex/newest/text/500-tiny-deltas"
+	claudePlain  = "claude/newest/text/plain"
+	claudeStop   = "claude/newest/stop/mid-text"
+	claudeDeny   = "claude/newest/permission/deny-then-stop"
+	claudeResume = "claude/newest/session/resume-in-a-new-process"
 )
 
 func TestOutputHaltsAtBarriers(t *testing.T) {
@@ -131,9 +131,9 @@ func TestWrongAnswerIsAViolationAndThePlayContinues(t *testing.T) {
 
 func TestEquivalentAnswersAreTheSame(t *testing.T) {
 	for id, change := range map[string][2]string{
-		codexAllow:                        {`"accept"`, `"accept","note":1`},
-		claudeDeny:                        {`The user said no.`, `not now`},
-		"claude/2.1.329/permission/allow": {`"updatedInput":`, `"somethingElse":`}, // without it the tool runs as asked
+		codexAllow:                       {`"accept"`, `"accept","note":1`},
+		claudeDeny:                       {`The user said no.`, `not now`},
+		"claude/newest/permission/allow": {`"updatedInput":`, `"somethingElse":`}, // without it the tool runs as asked
 	} {
 		g := gomega.NewWithT(t)
 		c, p, e := playOf(t, id)
@@ -219,7 +219,7 @@ func TestMessageAtTheEndOfATranscriptMatches(t *testing.T) {
 // not wait for that of a stop which the recording's client did later.
 func TestEarlyStopIsAnsweredAtOnce(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c := load(t, "claude/2.1.329/stop/when-idle")
+	c := load(t, "claude/newest/stop/when-idle")
 	life, err := fixtures.LoadReadReplies(c.Runtime, c.Version)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	p, err := standin.New(c, standin.Options{Manual: true, KeepIDs: true, ReadReplies: life})
@@ -349,13 +349,13 @@ func TestLinesPlayAtTheirRecordedTimes(t *testing.T) {
 }
 
 func TestVersionIsNoProcessOfTheCase(t *testing.T) {
-	for id, want := range map[string]string{codexPlain: "codex-cli 0.169.0\n", claudePlain: "2.1.329 (Claude Code)\n"} {
+	for id, want := range map[string]string{codexPlain: "codex-cli VERSION\n", claudePlain: "VERSION (Claude Code)\n"} {
 		g := gomega.NewWithT(t)
 		c, p, e := playOf(t, id)
 		pr, err := p.Launcher().Launch(context.Background(), proc.Command{Argv: []string{c.Runtime, "--version"}})
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		out, err := io.ReadAll(pr.Stdout())
-		g.Expect(string(out), err).To(gomega.Equal(want))
+		g.Expect(string(out), err).To(gomega.Equal(strings.Replace(want, "VERSION", c.Version, 1)))
 		g.Expect(pr.Wait()).To(gomega.Equal(proc.Exit{}))
 		g.Expect(e.perform(c)).To(gomega.Succeed())
 		g.Expect(p.State().Finished).To(gomega.BeTrue())

@@ -42,7 +42,7 @@ func TestReadsAreAnsweredFromTheLifecycleWithoutMovingThePlay(t *testing.T) {
 // A read of a thread that does not exist fails as in the runtime. A read of a thread of this
 // play is answered.
 func TestReadOfAnUnknownThreadFails(t *testing.T) {
-	for _, version := range []string{"0.169.0", "0.120.0", "0.98.0"} {
+	for _, version := range []string{"newest", "0.120.0", "0.98.0"} {
 		g := gomega.NewWithT(t)
 		c := load(t, "codex/"+version+"/text/plain")
 		life, err := fixtures.LoadReadReplies("codex", version)
@@ -87,7 +87,7 @@ func TestSessionUsesTheClientsFolder(t *testing.T) {
 // Codex names its sub-agents /root/NAME. Where HOME is /root, as in most containers, such a name
 // is no folder of the user.
 func TestNamesAreNoFolders(t *testing.T) {
-	for id, want := range map[string]string{"codex/0.169.0/subagent/waited-for": "/root/scout", codexPlain: "<home>/scout"} {
+	for id, want := range map[string]string{"codex/newest/subagent/waited-for": "/root/scout", codexPlain: "<home>/scout"} {
 		g := gomega.NewWithT(t)
 		c, p, e := playOf(t, id)
 		e.home = "/root"

@@ -22,7 +22,7 @@ var uiVocabularies = []vocabulary{
 		translator: func() func(event.Event) [][]byte { return encoded((&uistream.Translator{Approvals: true}).Translate) },
 		check:      checkUI, read: readUI, leftOut: uistream.LeftOut(),
 		hides:   "tools", // a request starts its tool
-		goldens: []string{"claude/2.1.329/permission/allow", "claude/2.1.329/permission/deny-then-stop"},
+		goldens: []string{"claude/newest/permission/allow", "claude/newest/permission/deny-then-stop"},
 	},
 }
 

@@ -176,7 +176,7 @@ func messages(t *testing.T, scenario string) (out []string) {
 	return out
 }
 
-const plain = "claude/2.1.329/text/plain"
+const plain = "claude/newest/text/plain"
 
 func TestATurn(t *testing.T) {
 	g := gomega.NewWithT(t)
@@ -193,7 +193,7 @@ func TestMessagesRunOneAfterAnother(t *testing.T) {
 	g := gomega.NewWithT(t)
 	commands := messages(t, "turn/two-turns-one-process")
 	g.Expect(commands).To(gomega.HaveLen(2))
-	c := converse(t, "claude/2.1.329/turn/two-turns-one-process", "", on(map[string][]string{"ready": append(commands, "EOF")}))
+	c := converse(t, "claude/newest/turn/two-turns-one-process", "", on(map[string][]string{"ready": append(commands, "EOF")}))
 	g.Expect(c.err).NotTo(gomega.HaveOccurred())
 	g.Expect(strings.Count(c.types(), "turn_complete")).To(gomega.Equal(2))
 	g.Expect(c.types()).To(gomega.MatchRegexp(`^ready .*message_queue .*turn_complete message_queue .*turn_complete .*complete shutdown$`))
@@ -206,7 +206,7 @@ func TestPermissions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			got := converse(t, "claude/2.1.329/"+c.scenario, "ask", on(map[string][]string{
+			got := converse(t, "claude/newest/"+c.scenario, "ask", on(map[string][]string{
 				"ready":              messages(t, c.scenario)[:1],
 				"permission_request": {`{"type":"permission_response","request_id":"$REQUEST","decision":"` + c.decision + `"}`},
 				"turn_complete":      {`{"type":"stop"}`},
@@ -222,10 +222,10 @@ func TestPermissions(t *testing.T) {
 func TestNobodyAnswers(t *testing.T) {
 	g := gomega.NewWithT(t)
 	const denied = "permission/deny-with-a-message"
-	c := converse(t, "claude/2.1.329/"+denied, "ask", on(map[string][]string{"ready": messages(t, denied), "turn_complete": {"EOF"}}))
+	c := converse(t, "claude/newest/"+denied, "ask", on(map[string][]string{"ready": messages(t, denied), "turn_complete": {"EOF"}}))
 	g.Expect(c.first("permission_resolved").Decision).To(gomega.Equal("deny"))
 	g.Expect(c.first("permission_resolved").at).To(gomega.BeNumerically("~", 24*time.Hour, time.Minute))
-	c = converse(t, "claude/2.1.329/"+denied, "ask", on(map[string][]string{"ready": messages(t, denied), "permission_request": {"EOF"}}))
+	c = converse(t, "claude/newest/"+denied, "ask", on(map[string][]string{"ready": messages(t, denied), "permission_request": {"EOF"}}))
 	g.Expect(c.first("permission_resolved").Decision).To(gomega.Equal("deny"))
 	g.Expect(c.first("permission_resolved").at).To(gomega.BeNumerically("<", time.Minute))
 	g.Expect(c.types()).To(gomega.HaveSuffix("complete shutdown"))
@@ -235,7 +235,7 @@ func TestNobodyAnswers(t *testing.T) {
 // the session does, and shutdown is last.
 func TestSignal(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c := converse(t, "claude/2.1.329/permission/allow", "ask", on(map[string][]string{"ready": messages(t, "permission/allow"), "permission_request": {"TERM"}}))
+	c := converse(t, "claude/newest/permission/allow", "ask", on(map[string][]string{"ready": messages(t, "permission/allow"), "permission_request": {"TERM"}}))
 	g.Expect(c.err).NotTo(gomega.HaveOccurred())
 	g.Expect(c.types()).To(gomega.MatchRegexp(`permission_request permission_resolved tool_end .*result turn_complete .*session_ended shutdown$`))
 	g.Expect(c.types()).NotTo(gomega.ContainSubstring(" complete "))
@@ -246,7 +246,7 @@ func TestSignal(t *testing.T) {
 
 func TestInterrupt(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c := converse(t, "claude/2.1.329/stop/mid-text", "", on(map[string][]string{
+	c := converse(t, "claude/newest/stop/mid-text", "", on(map[string][]string{
 		"ready": append(messages(t, "stop/mid-text"), "WAIT", `{"type":"interrupt"}`), "turn_complete": {"EOF"},
 	}))
 	g.Expect(c.types()).To(gomega.MatchRegexp(`interrupted agent_stop result turn_complete .*shutdown$`))
@@ -291,7 +291,7 @@ func TestWrongCommands(t *testing.T) {
 // TestProgress: a tool that runs is reported.
 func TestProgress(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c := converse(t, "claude/2.1.329/permission/allow", "ask", func(m said) []string {
+	c := converse(t, "claude/newest/permission/allow", "ask", func(m said) []string {
 		switch {
 		case m.Type == "ready":
 			return []string{send("m1", "Make the folder.")}
@@ -320,7 +320,7 @@ func TestOpenFails(t *testing.T) {
 // TestTheRuntimeDies kills the process at the first request.
 func TestTheRuntimeDies(t *testing.T) {
 	g := gomega.NewWithT(t)
-	c, err := fixtures.LoadCase("claude/2.1.329/permission/allow")
+	c, err := fixtures.LoadCase("claude/newest/permission/allow")
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	var got conversation
 	synctest.Test(t, func(t *testing.T) {

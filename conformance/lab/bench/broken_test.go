@@ -204,7 +204,7 @@ func inBubble(t *testing.T, c Contender, caseID string, l Load) map[string]float
 
 func references() map[string]conformance.Subject {
 	return map[string]conformance.Subject{
-		"codex/0.169.0/text/plain": conformance.Adapter("codex", codex.New()), "claude/2.1.329/text/plain": conformance.Adapter("claude", claude.New()),
+		"codex/newest/text/plain": conformance.Adapter("codex", codex.New()), "claude/newest/text/plain": conformance.Adapter("claude", claude.New()),
 	}
 }
 
@@ -276,14 +276,14 @@ func TestDefectsChangeTheirFigures(t *testing.T) {
 func TestHeldBackDeltasAreLate(t *testing.T) {
 	g := NewWithT(t)
 	stopped := false
-	s := changed{references()["codex/0.169.0/text/plain"], changeDeltas(func(i int, _ event.Delta, e event.Event, out chan<- event.Event) {
+	s := changed{references()["codex/newest/text/plain"], changeDeltas(func(i int, _ event.Delta, e event.Event, out chan<- event.Event) {
 		if i == 50 && !stopped {
 			stopped = true
 			time.Sleep(400 * time.Millisecond)
 		}
 		out <- e
 	})}
-	f := inBubble(t, Subject(s), "codex/0.169.0/text/plain", calm)
+	f := inBubble(t, Subject(s), "codex/newest/text/plain", calm)
 	g.Expect(f["delay-max"]).To(BeNumerically("~", 0.4, 0.01))
 	g.Expect(f["delay-p90"]).To(BeNumerically(">", 0.15), "a fifth of all were late")
 	g.Expect(f["delay-p50"]).To(BeNumerically("<", 0.002))
@@ -306,7 +306,7 @@ func TestSessionsAreSpread(t *testing.T) {
 	g := NewWithT(t)
 	l := calm
 	l.Sessions, l.Deltas = 8, 20
-	f := inBubble(t, Subject(references()["codex/0.169.0/text/plain"]), "codex/0.169.0/text/plain", l)
+	f := inBubble(t, Subject(references()["codex/newest/text/plain"]), "codex/newest/text/plain", l)
 	g.Expect(f["lost"]).To(BeZero())
 	g.Expect(f["delay-max"]).To(BeNumerically("<", 0.001))
 }
@@ -318,7 +318,7 @@ func TestALostStandInIsAnError(t *testing.T) {
 	dies := proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) {
 		return (proc.Exec{}).Launch(context.Background(), proc.Command{Argv: []string{"/bin/sh", "-c", "echo broken >&2; exit 3"}})
 	})
-	for _, c := range []Contender{rawControl(Raw, false), rawControl(Lines, true), Subject(references()["claude/2.1.329/text/plain"])} {
+	for _, c := range []Contender{rawControl(Raw, false), rawControl(Lines, true), Subject(references()["claude/newest/text/plain"])} {
 		o := newObserved(load.Plan{Deltas: 3}, load.Now)
 		err := runSessions(t.Context(), c, []place{{launch: dies, program: "x"}}, played{text: "hello"}, o, Load{Deltas: 3, Sessions: 1})
 		g.Expect(err).To(MatchError(ContainSubstring(c.Name)))

@@ -31,7 +31,7 @@ func TestARunMeasuresWhatItLists(t *testing.T) {
 	var steps int
 	d, err := Config{
 		Subjects: []conformance.Subject{conformance.Adapter("mine", codex.New())},
-		Cases:    map[string]string{"codex": "codex/0.169.0/text/plain"},
+		Cases:    map[string]string{"codex": "codex/newest/text/plain"},
 		Corpus:   fixtures.Embedded(),
 		Loads: []Load{
 			{Name: "stream", Deltas: 20, Rate: 200, Sessions: 1},
@@ -106,7 +106,7 @@ func TestNodeReadsEachRuntime(t *testing.T) {
 		t.Skip("starts Node, which may be missing")
 	}
 	for _, id := range []string{
-		"codex/0.169.0/text/plain", "claude/2.1.329/text/plain", "acp/codex-acp-2.6.0/text/plain", "pi/0.87.1/text/plain",
+		"codex/newest/text/plain", "claude/newest/text/plain", "acp/codex-acp-2.6.0/text/plain", "pi/0.87.1/text/plain",
 		"opencode/1.18.33/text/plain", "chat/2-relayed/text/plain",
 	} {
 		g := NewWithT(t)
@@ -133,7 +133,7 @@ func TestIdleMemoryIsSeen(t *testing.T) {
 	}}
 	d, err := Config{
 		Subjects: []conformance.Subject{conformance.Adapter("mine", codex.New()), hoards},
-		Cases:    map[string]string{"codex": "codex/0.169.0/text/plain"},
+		Cases:    map[string]string{"codex": "codex/newest/text/plain"},
 		Corpus:   fixtures.Embedded(),
 		Loads:    []Load{{Name: "idle", Deltas: 1, Rate: 50, Sessions: 8, Idle: true}},
 		Repeats:  1, Turnspec: "test", Controls: []string{Raw},
@@ -150,7 +150,7 @@ func TestStepsMakeAllEvents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts programs")
 	}
-	for rt, id := range map[string]string{"codex": "codex/0.169.0/text/plain", "claude": "claude/2.1.329/text/plain"} {
+	for rt, id := range map[string]string{"codex": "codex/newest/text/plain", "claude": "claude/newest/text/plain"} {
 		g := NewWithT(t)
 		dir := t.TempDir()
 		file, err := stepFile(context.Background(), dir, id, "", 500)

@@ -45,7 +45,7 @@ func TestLostEndThatNobodyReports(t *testing.T) {
 			g := NewWithT(t)
 			rep, err := runner.Run(t.Context(), conformance.Config{
 				Corpus: fixtures.Embedded(), Checks: []*conformance.Check{turn.LostEnd}, Subjects: []conformance.Subject{c.subject},
-				Cases: []string{"claude/2.1.329/text/plain"}, Tiers: []conformance.Tier{conformance.TierWitness},
+				Cases: []string{"claude/newest/text/plain"}, Tiers: []conformance.Tier{conformance.TierWitness},
 			})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(rep.FaultRuns).To(Equal(1))

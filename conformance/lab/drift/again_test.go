@@ -35,9 +35,8 @@ func storedSide(t *testing.T, runtime, version string, edit func(line []byte) []
 	t.Helper()
 	side := drift.Side{Version: version, Cases: map[string]*fixtures.Case{}}
 	var scenarios []*fixtures.Scenario
-	newest := map[string]string{"claude": "2.1.329", "codex": "0.169.0"}[runtime]
 	for _, id := range chanceScenarios {
-		c, err := fixtures.LoadCase(runtime + "/" + newest + "/" + id)
+		c, err := fixtures.LoadCase(runtime + "/newest/" + id)
 		if err != nil {
 			continue // not on this runtime
 		}

@@ -19,11 +19,11 @@ import (
 // side returns one scenario of the corpus with edited lines.
 func side(t *testing.T, version string, edit func(line string) string) drift.Side {
 	t.Helper()
-	c, err := fixtures.LoadCase("codex/0.169.0/" + scenario)
+	c, err := fixtures.LoadCase("codex/newest/" + scenario)
 	if err != nil {
 		t.Fatal(err)
 	}
-	life, err := fixtures.LoadReadReplies("codex", "0.169.0")
+	life, err := fixtures.LoadReadReplies("codex", "newest")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func TestChangedFactsAreSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := facts.Sweep{
-		Checks: named, Cases: []string{"codex/0.169.0/text/plain"}, Facts: []string{"turn_start", "delta.text"},
+		Checks: named, Cases: []string{"codex/newest/text/plain"}, Facts: []string{"turn_start", "delta.text"},
 		Play: func(id string) (*conformance.Run, error) { return facts.Play(fixtures.Embedded(), references(), id) },
 	}
 	swept, err := s.Run(t.Context())

@@ -22,6 +22,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 	"github.com/turnspec/turnspec/recorder/isolate"
 	"github.com/turnspec/turnspec/recorder/runtimes"
 )
@@ -54,7 +55,7 @@ type attempt struct {
 	mode  string   // "": never
 	allow []string // tools that the Judge allows, so that the rest can be tried
 	tries int      // the number of tries, if it happens only by chance
-	rare  string   // the version on which it happens so rarely that the test does not require it
+	rare  string   // the versions (wire.InVersions) on which it happens so rarely that the test does not require it
 	own   bool     // the MCP servers are in the user's own configuration
 	only  string   // the only runtime that has it; "": both
 	made  string
@@ -121,7 +122,7 @@ prefix_rule(pattern=["touch"], decision="allow")
 		only: "codex", own: true, made: "made", text: reading,
 	},
 	"an allowed command writes where the sandbox lets nothing be written": {
-		gaps: []string{"Bash: what an allowed command does outside of the sandbox"}, only: "codex", mode: "ask", tries: 10, rare: "0.169.0", allow: []string{"Bash"}, text: `-- model --
+		gaps: []string{"Bash: what an allowed command does outside of the sandbox"}, only: "codex", mode: "ask", tries: 10, rare: "0.169.0+", allow: []string{"Bash"}, text: `-- model --
 [{"tool":"shell","id":"t1","input":{"command":": > /var/tmp/turnspec-$$ && rm /var/tmp/turnspec-$$ && printf am%s ber"}}]
 [{"text":["Done."]}]
 `},
@@ -196,7 +197,7 @@ func TestUnenforceable(t *testing.T) {
 							break
 						}
 					}
-					if !happened && a.rare == version {
+					if !happened && a.rare != "" && wire.InVersions(a.rare, version) {
 						t.Logf("it did not happen in %d tries, as in most runs", a.tries)
 						return
 					}

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const version = "claude/2.1.329/"
+const version = "claude/newest/"
 
 // cases are the scenarios that show the defects of the agents.
 var cases = []string{"text/plain", "thinking/then-text", "tool/text-tool-text-three-rounds", "permission/allow", "stop/mid-text"}

@@ -202,11 +202,11 @@ func run(t *testing.T, runtime, defect string, cases ...string) (failed map[stri
 func TestCorrectRunnerPasses(t *testing.T) {
 	for runtime, cases := range map[string][]string{
 		"claude": {
-			"claude/2.1.329/text/plain", "claude/2.1.329/thinking/then-text", "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/permission/allow",
-			"claude/2.1.329/permission/deny-with-a-message", "claude/2.1.329/stop/mid-text", "claude/2.1.329/plan/rejected-then-approved",
-			"claude/2.1.329/model/cut-in-mid-thinking", "claude/2.1.329/session/resume-after-kill",
+			"claude/newest/text/plain", "claude/newest/thinking/then-text", "claude/newest/tool/text-tool-text-three-rounds", "claude/newest/permission/allow",
+			"claude/newest/permission/deny-with-a-message", "claude/newest/stop/mid-text", "claude/newest/plan/rejected-then-approved",
+			"claude/newest/model/cut-in-mid-thinking", "claude/newest/session/resume-after-kill",
 		},
-		"codex": {"codex/0.169.0/text/plain", "codex/0.169.0/permission/allow", "codex/0.169.0/stop/mid-text"},
+		"codex": {"codex/newest/text/plain", "codex/newest/permission/allow", "codex/newest/stop/mid-text"},
 		"pi":    {"pi/0.87.1/text/plain", "pi/0.87.1/stop/mid-text"},
 	} {
 		t.Run(runtime, func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestRunnersOfAllRuntimesPass(t *testing.T) {
 	cases := map[string][]string{
 		"acp":         {"acp/claude-agent-acp-0.49.0/text/plain", "acp/claude-agent-acp-0.49.0/permission/allow"},
 		"chat":        {"chat/1-plain/text/plain", "chat/1-plain/stop/mid-text"},
-		"codexexec":   {"codexexec/0.169.0/text/plain"},
+		"codexexec":   {"codexexec/newest/text/plain"},
 		"opencode":    {"opencode/1.18.33/text/plain", "opencode/1.18.33/permission/allow"},
 		"opencoderun": {"opencoderun/1.18.33/text/plain"},
 	}
@@ -256,7 +256,7 @@ func TestBrokenRunnersFailTheirChecks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			bad, _ := run(t, "claude", name, "claude/2.1.329/"+b.scenario)
+			bad, _ := run(t, "claude", name, "claude/newest/"+b.scenario)
 			g.Expect(bad).To(HaveKey(b.check))
 			delete(bad, b.check)
 			for _, id := range b.too {

@@ -200,11 +200,11 @@ func TestBridgedReferenceConforms(t *testing.T) {
 		cases   []string
 	}{
 		"bridge": {"claude", noFaults, []string{
-			"claude/2.1.329/text/plain", "claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/stop/mid-text",
-			"claude/2.1.329/session/resume-in-a-new-process", "claude/2.1.329/question/one", "claude/2.1.329/tool/parallel",
+			"claude/newest/text/plain", "claude/newest/permission/deny-then-stop", "claude/newest/stop/mid-text",
+			"claude/newest/session/resume-in-a-new-process", "claude/newest/question/one", "claude/newest/tool/parallel",
 		}},
 		"bridge codex": {"codex", noFaults, []string{
-			"codex/0.169.0/text/plain", "codex/0.169.0/permission/allow", "codex/0.169.0/stop/mid-text", "codex/0.169.0/session/resume-in-a-new-process",
+			"codex/newest/text/plain", "codex/newest/permission/allow", "codex/newest/stop/mid-text", "codex/newest/session/resume-in-a-new-process",
 		}},
 		"bridge with a stall":         {"claude", stallFault, plain},
 		"bridge with no handshake":    {"claude", startFault, plain},
@@ -254,7 +254,7 @@ func TestBrokenProgramsFail(t *testing.T) {
 				t.Skip("with the race detector the suite reads less than a megabyte a second; it is run without")
 			}
 			g := gomega.NewWithT(t)
-			failed, _ := judged(t, of(t, name, "claude"), noFaults, "claude/2.1.329/"+b.on)
+			failed, _ := judged(t, of(t, name, "claude"), noFaults, "claude/newest/"+b.on)
 			for _, id := range b.fails {
 				g.Expect(failed).To(gomega.HaveKey(id))
 			}
@@ -276,10 +276,10 @@ func TestOneMessageAtATime(t *testing.T) {
 		return out
 	}
 	g := gomega.NewWithT(t)
-	during := verdicts("claude/2.1.329/turn/message-during-thinking")
+	during := verdicts("claude/newest/turn/message-during-thinking")
 	g.Expect(during).To(gomega.HaveKey(conformance.NotExpressible))
 	g.Expect(during).NotTo(gomega.HaveKey(conformance.Fail))
-	after := verdicts("claude/2.1.329/turn/two-turns-one-process")
+	after := verdicts("claude/newest/turn/two-turns-one-process")
 	g.Expect(after).To(gomega.HaveKey(conformance.Fail))
 }
 
@@ -288,7 +288,7 @@ func TestOneMessageAtATime(t *testing.T) {
 func TestInterruptedCallMayBeAnError(t *testing.T) {
 	t.Parallel()
 	g := gomega.NewWithT(t)
-	failed, rep := judged(t, of(t, "no word for interrupted", "claude"), noFaults, "claude/2.1.329/stop/mid-tool-then-next-turn")
+	failed, rep := judged(t, of(t, "no word for interrupted", "claude"), noFaults, "claude/newest/stop/mid-tool-then-next-turn")
 	g.Expect(failed).To(gomega.BeEmpty())
 	g.Expect(slices.ContainsFunc(rep.Results, func(r conformance.Result) bool {
 		return r.Check.ID == "tool.output" && r.Verdict == conformance.Pass

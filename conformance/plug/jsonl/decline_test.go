@@ -61,7 +61,7 @@ func firstDeclined(t *testing.T, ability string) (runtime, id string) {
 	t.Helper()
 	s := &jsonl.Subject{}
 	s.Store(plug.Declaration{Can: slices.DeleteFunc(jsonl.Abilities(), func(a string) bool { return a == ability })})
-	for _, version := range []string{"claude/2.1.329/", "codex/0.169.0/"} {
+	for _, version := range []string{"claude/newest/", "codex/newest/"} {
 		scenarios, err := fixtures.Embedded().Scenarios()
 		if err != nil {
 			t.Fatal(err)

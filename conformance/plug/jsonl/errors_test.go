@@ -15,7 +15,7 @@ import (
 const (
 	hello   = `{"hello":{"protocol":1,"can":["stop"]}}`
 	okReply = `{"reply":{"id":1}}`
-	plain   = "claude/2.1.329/text/plain"
+	plain   = "claude/newest/text/plain"
 )
 
 // programs are the subjects that this program can run as, by name.

@@ -55,7 +55,7 @@ func hasPython(version string) bool { return minor(version, "Python 3.") >= 8 }
 func runsTypeScript(version string) bool { return major(version) > 22 || minor(version, "v22.") >= 18 }
 
 // newest are the versions of the cases that the examples are tried on.
-var newest = map[string]string{"claude": "claude/2.1.329/", "codex": "codex/0.169.0/"}
+var newest = map[string]string{"claude": "claude/newest/", "codex": "codex/newest/"}
 
 func (x example) cases(scenarios ...string) (out []string) {
 	for _, s := range scenarios {

@@ -26,7 +26,7 @@ var matrixCases = []string{
 }
 
 // matrixVersion is the version of the cases.
-const matrixVersion = "claude/2.1.329/"
+const matrixVersion = "claude/newest/"
 
 // addMatrix adds a program for each broken adapter of the checks.
 func addMatrix() {

@@ -75,9 +75,9 @@ func TestPlugsPass(t *testing.T) {
 			for _, step := range smoke(t, s) {
 				g.Expect(step.Err).NotTo(gomega.HaveOccurred(), step.Name)
 			}
-			cases := []string{"claude/2.1.329/text/plain", "claude/2.1.329/permission/allow", "claude/2.1.329/permission/file-change-denied-and-stopped", "claude/2.1.329/stop/then-next-turn"}
+			cases := []string{"claude/newest/text/plain", "claude/newest/permission/allow", "claude/newest/permission/file-change-denied-and-stopped", "claude/newest/stop/then-next-turn"}
 			if racesample.Whole() {
-				cases = append(cases, "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/turn/two-turns-one-process")
+				cases = append(cases, "claude/newest/tool/text-tool-text-three-rounds", "claude/newest/permission/deny-then-stop", "claude/newest/turn/two-turns-one-process")
 			}
 			failed, rep := judged(t, s, noFaults, cases...)
 			g.Expect(failed).To(gomega.BeEmpty())
@@ -112,7 +112,7 @@ func TestPlugsAreShort(t *testing.T) {
 			}
 			g.Expect(lines).To(gomega.BeNumerically("<", 40))
 			s := &jsonl.Subject{Program: plug.Program{Title: lang + " text", Of: "claude", Command: plugCommand(t, lang, "text")}}
-			failed, rep := judged(t, s, noFaults, "claude/2.1.329/text/plain", "claude/2.1.329/turn/two-turns-one-process")
+			failed, rep := judged(t, s, noFaults, "claude/newest/text/plain", "claude/newest/turn/two-turns-one-process")
 			g.Expect(failed).To(gomega.BeEmpty())
 			passed := 0
 			for _, r := range rep.Results {

@@ -49,9 +49,9 @@ func TestLinesFitTheSchema(t *testing.T) {
 	var mu sync.Mutex
 	did := map[string]bool{}
 	for _, id := range []string{
-		plain, "claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/session/resume-in-a-new-process", "claude/2.1.329/question/one",
-		"claude/2.1.329/queue/one-of-two-withdrawn", "claude/2.1.329/mode/changed-mid-turn", "claude/2.1.329/turn/empty-message", "claude/2.1.329/compaction/by-hand",
-		"claude/2.1.329/client/stopped-while-a-tool-runs",
+		plain, "claude/newest/permission/deny-then-stop", "claude/newest/session/resume-in-a-new-process", "claude/newest/question/one",
+		"claude/newest/queue/one-of-two-withdrawn", "claude/newest/mode/changed-mid-turn", "claude/newest/turn/empty-message", "claude/newest/compaction/by-hand",
+		"claude/newest/client/stopped-while-a-tool-runs",
 	} {
 		s := of(t, "bridge", "claude")
 		s.Watch = func(isInput bool, line string) {
@@ -144,7 +144,7 @@ func TestPageShowsValidLines(t *testing.T) {
 			}
 		}
 	}
-	if hang := play(t, s, "claude/2.1.329/permission/allow").Hang; hang != "" {
+	if hang := play(t, s, "claude/newest/permission/allow").Hang; hang != "" {
 		t.Error(hang)
 	}
 }

@@ -13,7 +13,7 @@ import (
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	g := gomega.NewWithT(t)
-	r := play(t, of(t, "bridge", "claude"), "claude/2.1.329/permission/allow")
+	r := play(t, of(t, "bridge", "claude"), "claude/newest/permission/allow")
 	var names []string
 	for _, step := range jsonl.Trace(r) {
 		g.Expect(step.Err).NotTo(gomega.HaveOccurred(), step.Name)
@@ -22,6 +22,6 @@ func TestTrace(t *testing.T) {
 	g.Expect(names).To(gomega.Equal([]string{"open", "send m1", "answer allow", "close"}))
 	g.Expect(jsonl.Ended(r)).To(gomega.Succeed())
 
-	r = play(t, of(t, "noise", "claude"), "claude/2.1.329/permission/allow")
+	r = play(t, of(t, "noise", "claude"), "claude/newest/permission/allow")
 	g.Expect(jsonl.Ended(r)).NotTo(gomega.Succeed())
 }

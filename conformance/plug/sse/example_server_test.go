@@ -37,7 +37,7 @@ func nodeServer(t *testing.T, file string) *sse.Subject {
 func TestExampleServerPasses(t *testing.T) {
 	t.Parallel()
 	s := nodeServer(t, "examples/server.js")
-	const version = "claude/2.1.329/"
+	const version = "claude/newest/"
 	cases := []string{version + "text/plain", version + "process/sigterm-in-mid-text", version + "stop/mid-text", version + "turn/two-turns-one-process"}
 	if racesample.Whole() {
 		cases = append(cases, version+"process/sigint-in-mid-text", version+"process/close-in-mid-tool", version+"session/resume-after-stop")
@@ -72,7 +72,7 @@ func chatServer(t *testing.T, file, dialect string) *sse.Subject {
 // of AG-UI it could send the work of sub-agents, which a file says that it does not.
 func TestChatServerPasses(t *testing.T) {
 	t.Parallel()
-	const version = "claude/2.1.329/"
+	const version = "claude/newest/"
 	for _, dialect := range []string{"usechat", "examples/chat.json"} {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +117,7 @@ func TestBrokenChatServers(t *testing.T) {
 			g.Expect(string(source)).To(ContainSubstring(b.from))
 			file := filepath.Join(t.TempDir(), "chat.js")
 			g.Expect(os.WriteFile(file, []byte(strings.Replace(string(source), b.from, b.to, 1)), 0o600)).To(Succeed())
-			failed, _ := judged(t, chatServer(t, file, b.dialect), noFaults, "claude/2.1.329/text/plain")
+			failed, _ := judged(t, chatServer(t, file, b.dialect), noFaults, "claude/newest/text/plain")
 			g.Expect(failed).To(HaveKeyWithValue(b.fails, ContainElement(ContainSubstring(b.says))))
 		})
 	}

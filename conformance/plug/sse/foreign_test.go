@@ -32,11 +32,11 @@ func TestReferenceInDialects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			cases := []string{"claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/thinking/then-text", "claude/2.1.329/stop/mid-text"}
+			cases := []string{"claude/newest/tool/text-tool-text-three-rounds", "claude/newest/thinking/then-text", "claude/newest/stop/mid-text"}
 			if racesample.Whole() {
 				cases = claudeCases
 			}
-			failed, passed := judged(t, inDialect(t, "served", name), noFaults, append(racesample.Sample(cases, 4), "claude/2.1.329/text/plain")...)
+			failed, passed := judged(t, inDialect(t, "served", name), noFaults, append(racesample.Sample(cases, 4), "claude/newest/text/plain")...)
 			g.Expect(failed).To(BeEmpty())
 			for _, id := range append(mapping.Checks(), "text.once", "text.order", "turn.one-terminal") {
 				g.Expect(passed).To(HaveKey(id), "it has given no verdict")
@@ -118,7 +118,7 @@ func TestBrokenWritersFailDialectChecks(t *testing.T) {
 			if strings.Contains(name, " of a sub-agent") {
 				on = "subagent/in-the-foreground"
 			}
-			failed, _ := judged(t, inDialect(t, name, b.dialect), noFaults, "claude/2.1.329/"+on)
+			failed, _ := judged(t, inDialect(t, name, b.dialect), noFaults, "claude/newest/"+on)
 			g.Expect(failed).To(HaveKey(b.fails))
 			delete(failed, b.fails)
 			for _, id := range b.too {
@@ -153,7 +153,7 @@ func TestDialectsBringBack(t *testing.T) {
 	}
 	var all []string
 	for _, id := range scenarios {
-		all = append(all, "claude/2.1.329/"+id)
+		all = append(all, "claude/newest/"+id)
 	}
 	for _, name := range []string{"uistream", "agui"} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // on a runtime that hangs within seconds. One that does not declare them gets none.
 func TestLimitsReachTheSidecar(t *testing.T) {
 	t.Parallel()
-	c, err := fixtures.LoadCase("claude/2.1.329/text/plain")
+	c, err := fixtures.LoadCase("claude/newest/text/plain")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -204,7 +204,7 @@ func TestBrokenSidecarsFailServerChecks(t *testing.T) {
 			g := NewWithT(t)
 			var failed map[string][]string
 			for range 3 { // on a busy machine a server may notice too late that its listeners have left
-				failed, _ = judged(t, of(t, name, "claude"), noFaults, "claude/2.1.329/"+cmp.Or(b.on, "tool/text-tool-text-three-rounds"))
+				failed, _ = judged(t, of(t, name, "claude"), noFaults, "claude/newest/"+cmp.Or(b.on, "tool/text-tool-text-three-rounds"))
 				if failed[b.fails] != nil {
 					break
 				}
@@ -225,7 +225,7 @@ func TestBrokenSidecarsFailServerChecks(t *testing.T) {
 func TestServerChecksPass(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	failed, passed := judged(t, of(t, "served", "claude"), noFaults, "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/stop/mid-text", "claude/2.1.329/session/resume-in-a-new-process", "claude/2.1.329/text/plain")
+	failed, passed := judged(t, of(t, "served", "claude"), noFaults, "claude/newest/tool/text-tool-text-three-rounds", "claude/newest/stop/mid-text", "claude/newest/session/resume-in-a-new-process", "claude/newest/text/plain")
 	g.Expect(failed).To(BeEmpty())
 	for _, id := range []string{"server.resume", "server.cursor", "server.no-content", "server.heartbeat", "server.once", "server.guard"} {
 		g.Expect(passed).To(HaveKeyWithValue(id, 4))
@@ -233,7 +233,7 @@ func TestServerChecksPass(t *testing.T) {
 	for _, id := range []string{"server.without-listeners", "process.sigterm", "process.sigint", "process.sighup"} {
 		g.Expect(passed).To(HaveKeyWithValue(id, 1))
 	}
-	failed, passed = judged(t, of(t, "served", "claude"), noFaults, "claude/2.1.329/image/looked-at", "claude/2.1.329/mcp/gives-an-image")
+	failed, passed = judged(t, of(t, "served", "claude"), noFaults, "claude/newest/image/looked-at", "claude/newest/mcp/gives-an-image")
 	g.Expect(failed).To(BeEmpty())
 	g.Expect(passed).To(HaveKeyWithValue("server.media", 2))
 }

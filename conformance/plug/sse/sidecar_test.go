@@ -285,8 +285,8 @@ func judged(t *testing.T, s conformance.Subject, faults choice, cases ...string)
 }
 
 var claudeCases = []string{
-	"claude/2.1.329/text/plain", "claude/2.1.329/thinking/then-text", "claude/2.1.329/tool/text-tool-text-three-rounds", "claude/2.1.329/permission/allow",
-	"claude/2.1.329/permission/deny-then-stop", "claude/2.1.329/stop/mid-text", "claude/2.1.329/session/resume-in-a-new-process",
+	"claude/newest/text/plain", "claude/newest/thinking/then-text", "claude/newest/tool/text-tool-text-three-rounds", "claude/newest/permission/allow",
+	"claude/newest/permission/deny-then-stop", "claude/newest/stop/mid-text", "claude/newest/session/resume-in-a-new-process",
 }
 
 // plainCases are those of claudeCases that are performed in the plain form unless TURNSPEC_MATRIX
@@ -294,7 +294,7 @@ var claudeCases = []string{
 var plainCases = slices.DeleteFunc(slices.Clone(claudeCases), func(id string) bool { return strings.HasSuffix(id, "/permission/allow") })
 
 var codexCases = []string{
-	"codex/0.169.0/text/plain", "codex/0.169.0/permission/allow", "codex/0.169.0/stop/mid-text", "codex/0.169.0/session/resume-in-a-new-process",
+	"codex/newest/text/plain", "codex/newest/permission/allow", "codex/newest/stop/mid-text", "codex/newest/session/resume-in-a-new-process",
 }
 
 // TestPlainSidecarPasses also checks that members that were filled in are not judged.
@@ -320,7 +320,7 @@ func TestPlainSidecarPasses(t *testing.T) {
 
 func TestPlainCodexSidecarPasses(t *testing.T) {
 	t.Parallel()
-	cases := []string{"codex/0.169.0/text/plain", "codex/0.169.0/stop/mid-text"}
+	cases := []string{"codex/newest/text/plain", "codex/newest/stop/mid-text"}
 	if racesample.Whole() {
 		cases = codexCases
 	}
@@ -332,7 +332,7 @@ func TestPlainCodexSidecarPasses(t *testing.T) {
 // few faults of each kind on one case, or all on two if TURNSPEC_MATRIX is whole.
 func TestBridgedReferenceConforms(t *testing.T) {
 	t.Parallel()
-	const version = "claude/2.1.329/"
+	const version = "claude/newest/"
 	for name, x := range map[string]struct {
 		faults choice
 		cases  []string
@@ -367,7 +367,7 @@ func TestBridgedReferenceConforms(t *testing.T) {
 func TestBridgedCodexReferenceConforms(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	cases := []string{"codex/0.169.0/permission/allow"}
+	cases := []string{"codex/newest/permission/allow"}
 	if racesample.Whole() {
 		faulted, _ := judged(t, of(t, "served codex", "codex"), allFaults, cases...)
 		g.Expect(faulted).To(BeEmpty())
@@ -410,7 +410,7 @@ func TestBrokenSidecarsFailTheirChecks(t *testing.T) {
 			if slices.Contains(hanging, name) {
 				tried = onceOnly
 			}
-			failed, _ := judged(t, of(t, name, "claude"), tried, "claude/2.1.329/"+b.on)
+			failed, _ := judged(t, of(t, name, "claude"), tried, "claude/newest/"+b.on)
 			g.Expect(failed).To(HaveKey(b.fails))
 			delete(failed, b.fails)
 			for _, id := range b.too {
@@ -446,7 +446,7 @@ func TestRunningSidecar(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	s := &sse.Subject{Program: plug.Program{Of: "claude"}, URL: "http://" + strings.TrimSpace(address), StandinDir: place}
 	g.Expect(s.Alone()).To(BeTrue())
-	cases := []string{"claude/2.1.329/text/plain", "claude/2.1.329/stop/mid-text", "claude/2.1.329/session/resume-in-a-new-process"}
+	cases := []string{"claude/newest/text/plain", "claude/newest/stop/mid-text", "claude/newest/session/resume-in-a-new-process"}
 	if racesample.Whole() {
 		cases = claudeCases
 	}

@@ -36,11 +36,11 @@ func TestReferenceOverSocket(t *testing.T) {
 			case name == "wsmessages" && racesample.Whole():
 				all = claudeCases
 			case name == "wsmessages":
-				all = []string{"claude/2.1.329/stop/mid-text", "claude/2.1.329/session/resume-in-a-new-process"}
+				all = []string{"claude/newest/stop/mid-text", "claude/newest/session/resume-in-a-new-process"}
 			case racesample.Whole():
 				all = claudeCases[:3]
 			}
-			failed, passed := judged(t, overSocket(t, "served", name), noFaults, append(racesample.Sample(all, 3), "claude/2.1.329/text/plain")...)
+			failed, passed := judged(t, overSocket(t, "served", name), noFaults, append(racesample.Sample(all, 3), "claude/newest/text/plain")...)
 			g.Expect(failed).To(BeEmpty())
 			for _, id := range append(mapping.Checks(), "text.once", "text.order", "turn.one-terminal", "server.resume", "server.cursor", "server.without-listeners", "process.sigterm") {
 				g.Expect(passed).To(HaveKey(id), "it has given no verdict")
@@ -171,7 +171,7 @@ func TestBrokenSocketsAreFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			failed, _ := judged(t, overSocket(t, name, "wsmessages"), noFaults, "claude/2.1.329/tool/text-tool-text-three-rounds")
+			failed, _ := judged(t, overSocket(t, name, "wsmessages"), noFaults, "claude/newest/tool/text-tool-text-three-rounds")
 			g.Expect(failed).To(HaveKeyWithValue(b.fails, ContainElement(ContainSubstring(b.says))))
 			if b.fails == "session.returns" {
 				return

@@ -25,7 +25,7 @@ func TestReferenceAdapter(t *testing.T) {
 		Corpus:   fixtures.Embedded(),
 		Subjects: []conformance.Subject{conformance.Adapter("claude", claude.New())},
 		Checks:   checks.All(),
-		Cases:    []string{"claude/2.1.329/text/plain", "claude/2.1.329/text/two-blocks", "claude/2.1.329/misuse/without-handshake"},
+		Cases:    []string{"claude/newest/text/plain", "claude/newest/text/two-blocks", "claude/newest/misuse/without-handshake"},
 	})
 	ginkgo.RunSpecs(t, "turnspec")
 }

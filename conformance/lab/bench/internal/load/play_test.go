@@ -35,7 +35,7 @@ func (w *timed) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-var cases = []string{"codex/0.169.0/text/plain", "claude/2.1.329/text/plain", "claude/2.1.197/text/two-blocks", "codex/0.98.0/tool/text-tool-text-three-rounds"}
+var cases = []string{"codex/newest/text/plain", "claude/newest/text/plain", "claude/2.1.197/text/two-blocks", "codex/0.98.0/tool/text-tool-text-three-rounds"}
 
 // performed plays alone, in virtual time.
 func performed(t *testing.T, p Plan, slow time.Duration) *timed {
@@ -121,8 +121,8 @@ func TestInvalidPlansAreErrors(t *testing.T) {
 	for want, p := range map[string]Plan{
 		"0 deltas":         {Case: cases[0]},
 		"from 0 on":        {Case: cases[0], Deltas: 1, Rate: -1},
-		"nope":             {Case: "codex/0.169.0/text/nope", Deltas: 1},
-		"no delta of text": {Case: "codex/0.169.0/text/without-deltas", Deltas: 1},
+		"nope":             {Case: "codex/newest/text/nope", Deltas: 1},
+		"no delta of text": {Case: "codex/newest/text/without-deltas", Deltas: 1},
 	} {
 		_, err := p.Load()
 		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)))
