@@ -2,7 +2,7 @@
 //
 // It runs `codex app-server` over stdio and speaks its JSON-RPC, with one thread for
 // each session and one process for each thread. Tested versions: 0.98, 0.120 and
-// 0.169. New returns the adapter for live sessions, Adapter.Transcribe converts
+// 0.171. New returns the adapter for live sessions, Adapter.Transcribe converts
 // transcripts of stdout; both use one translator. It also reads rollout files.
 //
 // # Opening
@@ -240,7 +240,7 @@
 // 0.98 does not exit while a question of an ended turn has no answer, and a late
 // cancel stops its next turn: so open questions are declined at the end of a turn.
 //
-//	                              0.98          0.120            0.169
+//	                              0.98          0.120            0.171
 //	codex/event/* in addition     yes           no               no
 //	turn ids                      0, 1 …        UUID             UUID, rootTurnId
 //	clientId of messages          no            no               yes

@@ -1,6 +1,6 @@
 // Package codexexec is the adapter for `codex exec --json`: a process for each turn, with the
 // message on stdin and events of whole items on stdout. It was tested with 0.98.0, 0.120.0 and
-// 0.169.0. Use package codex (codex app-server) for deltas, questions and steering.
+// 0.171.0. Use package codex (codex app-server) for deltas, questions and steering.
 //
 // # Sessions
 //
@@ -61,7 +61,7 @@
 //
 // # Differences between versions
 //
-//	                       0.98             0.120          0.169
+//	                       0.98             0.120          0.171
 //	usage                  no reasoning     no reasoning   reasoning_output_tokens
 //	reasoning              an item a part   one item       one item
 package codexexec
