@@ -148,7 +148,7 @@
 //	                                      the client's own list of threads and its settings
 //	account/*, app/list/updated, skills/changed, remoteControl/status/changed, fs/changed,
 //	fuzzyFileSearch/*, externalAgentConfig/import/*, mcpServer/oauthLogin/completed,
-//	mcpServer/event/stream/notification, windowsSandbox/setupCompleted
+//	mcpServer/event/stream/notification, windowsSandbox/setupCompleted, thread/search/partial
 //	                                      follow requests that this adapter never sends
 //	command/exec/outputDelta, process/*   commands of the client, not of the agent
 //	thread/realtime/*                     voice, which has no event

@@ -70,7 +70,7 @@ func Mapping() []adapters.Mapped {
 			"account/rateLimits/updated", "account/login/completed", "app/list/updated", "skills/changed", "remoteControl/status/changed",
 			"fs/changed", "fuzzyFileSearch/sessionUpdated", "fuzzyFileSearch/sessionCompleted", "externalAgentConfig/import/progress",
 			"externalAgentConfig/import/completed", "mcpServer/oauthLogin/completed", "mcpServer/event/stream/notification",
-			"windowsSandbox/setupCompleted"),
+			"windowsSandbox/setupCompleted", "thread/search/partial"),
 		mapping.Ignored(kindNotification, "commands of the client, not of the agent", "command/exec/outputDelta", "process/outputDelta",
 			"process/exited"),
 		mapping.Ignored(kindNotification, "voice, which has no event", "thread/realtime/*"),
