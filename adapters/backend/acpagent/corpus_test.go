@@ -65,7 +65,7 @@ func messagesOf(events []event.Event) (lines [][]byte, sessions map[string][][]b
 
 // TestOneMessageMissing leaves a message of one case out. Only this case must differ from the goldens.
 func TestOneMessageMissing(t *testing.T) {
-	const id = "claude/newest/permission/allow"
+	id := fixtures.Embedded().Resolve("claude/newest/permission/allow")
 	lines, _ := messagesOf(streamgolden.Events(t, fixtures.Embedded(), id))
 	f := eachGolden()
 	f.Add(id, lines)
@@ -108,7 +108,7 @@ func TestEachCase(t *testing.T) {
 
 // TestReaderFindsDefects gives the reader messages that have a defect each.
 func TestReaderFindsDefects(t *testing.T) {
-	const id = "claude/newest/permission/allow"
+	id := fixtures.Embedded().Resolve("claude/newest/permission/allow")
 	events := streamgolden.Events(t, fixtures.Embedded(), id)
 	good, _ := messagesOf(events)
 	index := func(text string) int {

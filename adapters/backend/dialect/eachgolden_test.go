@@ -22,7 +22,7 @@ func (v vocabulary) eachGolden() *streamgolden.Folder {
 
 // TestOneMessageChanged changes a message of one case. Only this case must differ from the goldens.
 func TestOneMessageChanged(t *testing.T) {
-	const id = "claude/newest/permission/allow"
+	id := fixtures.Embedded().Resolve("claude/newest/permission/allow")
 	for _, v := range vocabularies {
 		lines, _ := v.translate(streamgolden.Events(t, fixtures.Embedded(), id), nil)
 		f := v.eachGolden()
@@ -46,7 +46,7 @@ func TestOneMessageChanged(t *testing.T) {
 
 // TestEmitWritesTheSame compares the translators of the tests with those of turnspec emit.
 func TestEmitWritesTheSame(t *testing.T) {
-	const id = "claude/newest/permission/allow"
+	id := fixtures.Embedded().Resolve("claude/newest/permission/allow")
 	for _, v := range vocabularies {
 		d, ok := dialects.Of(cmp.Or(v.emit, v.name))
 		if !ok {

@@ -50,7 +50,7 @@ func eachGolden() *streamgolden.Folder {
 // TestOneMessageMissing leaves a message of one case out. Only this case must differ from the goldens.
 func TestOneMessageMissing(t *testing.T) {
 	g := gomega.NewWithT(t)
-	const id = "claude/newest/permission/allow"
+	id := fixtures.Embedded().Resolve("claude/newest/permission/allow")
 	lines, _ := messagesOf(t, streamgolden.Events(t, fixtures.Embedded(), id))
 	f := eachGolden()
 	f.Add(id, lines)
