@@ -81,7 +81,7 @@ var traps = []struct {
 	{"claude", "permission/two-reads-answered-in-reverse", []string{"permission.asked"}, nil, asksWithoutAReason},
 	{"claude", "process/sigterm-in-mid-tool", []string{"turn.error-words"}, []string{"turn.crash-ends"}, blamesTheModelForASignal},
 	{"codex", "file/patch-moves-two", []string{"tool.file-change"}, nil, updatesMovedFiles},
-	{"codex/0.169.0", "mcp/fails-to-start", []string{"turn.notices"}, nil, reportsNoWarning},
+	{"codex/newest", "mcp/fails-to-start", []string{"turn.notices"}, nil, reportsNoWarning},
 	{"pi", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
 	{"opencode", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
 	{"acp/claude-agent-acp", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
