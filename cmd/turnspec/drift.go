@@ -173,7 +173,7 @@ func sides(ctx context.Context, errOut io.Writer, c fixtures.Corpus, runtime str
 	if err != nil {
 		return nil, err
 	}
-	if rt := wires.Find(runtime); rt != nil && rt.Unrecorded != "" {
+	if rt := wires.Find(runtime); rt != nil && len(rt.Unrecorded) > 0 {
 		// What neither version has shown yet is no difference between them.
 		if scenarios, err = c.RecordedScenarios(scenarios, runtime, ""); err != nil {
 			return nil, err

@@ -66,9 +66,9 @@ func (j job) size() int {
 }
 
 // scenariosOf returns the scenarios to record on a version. If the corpus has only a part
-// of those that its runtime can perform, only that part is compared.
+// of those that the version can perform, only that part is compared.
 func (j job) scenariosOf(pin runtimes.Pin) ([]*fixtures.Scenario, error) {
-	if rt := wires.Find(pin.Name); !j.check || rt == nil || rt.Unrecorded == "" {
+	if rt := wires.Find(pin.Name); !j.check || rt == nil || rt.Unrecorded[pin.Version] == "" {
 		return j.scenarios, nil
 	}
 	return j.corpus.RecordedScenarios(j.scenarios, pin.Name, pin.Version)

@@ -118,7 +118,7 @@ func Run(ctx context.Context, cfg Config) (*conformance.Report, error) {
 // the corpus holds only a part of those that it can perform. Nobody knows whether it
 // performs the others.
 func recordedScenarios(cfg Config, rt runtimes.Runtime) ([]*fixtures.Scenario, error) {
-	if w := wires.Find(rt.Name); w == nil || w.Unrecorded == "" {
+	if w := wires.Find(rt.Name); w == nil || w.Unrecorded[rt.Version] == "" {
 		return cfg.Scenarios, nil
 	}
 	versions, err := cfg.Corpus.Versions(rt.Name)
