@@ -201,7 +201,7 @@ func (n *normalizer) handleStoredQueued(l *storedLine) {
 	n.t.l.Emit(d)
 }
 
-// taskTag begins what the runtime tells the model about the end of a task.
+// taskTag begins the message by which the runtime tells the model that a task has ended.
 const taskTag = "<task-notification>"
 
 // handleStoredUser handles a line of a user: a message, results of tools, or the runtime's words.

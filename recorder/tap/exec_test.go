@@ -261,7 +261,7 @@ func TestNoFolder(t *testing.T) {
 	g.Expect(c.err.String()).To(MatchRegexp(`^turnspec tap: cat is not recorded: mkdir .*: not a directory\n$`))
 }
 
-// A script under the name of the program would start itself for ever.
+// A script under the name of the program would start itself again and again.
 func TestScriptThatNamesItself(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()

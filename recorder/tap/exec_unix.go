@@ -27,8 +27,8 @@ const recorderArg = "turnspec-tap-recorder"
 // through its stdin, stdout and stderr into a file of the folder. It returns only if the
 // program cannot be started.
 //
-// The process that relays is in a session of its own and ignores signals: the signals of a
-// client reach the program alone. It ends when the program has closed its pipes.
+// The relaying process has its own session and ignores signals: those of a client reach the
+// program alone. It ends when the program has closed its pipes.
 //
 // A terminal is not relayed: the program keeps it. If the recording cannot begin, Exec writes
 // the reason to warn, before the program starts, and starts it as if there were no recording.
@@ -47,7 +47,7 @@ func Exec(dir string, argv []string, warn io.Writer) error {
 }
 
 // lookProgram returns the path of a program. A script that calls the tap and that PATH finds
-// under the name of the program would call itself for ever.
+// under the name of the program would call itself again and again.
 func lookProgram(name string) (string, error) {
 	file, err := exec.LookPath(name)
 	if err != nil || strings.Contains(name, "/") {

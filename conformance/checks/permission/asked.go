@@ -127,7 +127,7 @@ func sameOption(a, b string) bool {
 }
 
 // askedBy returns what the runtime asked by the question that a subject names by id, or nil if
-// that is not known. A subject may choose ids of its own: then it is known if there is only one.
+// that is not known. If the subject chooses its own ids, it is known only if there is one question.
 func askedBy(r *conformance.Run, id string) *wire.Asked {
 	var all []*wire.Asked
 	for _, l := range runindex.Of(r).Lines() {

@@ -25,14 +25,17 @@ func judgeResult(t *conformance.Trial, f *conformance.Finding) {
 		return // the result is a document
 	}
 	x := runindex.Of(t.Run)
-	results := map[string]bool{} // session and turn
+	results := map[string]bool{} // sessions and turns that have one
 	for e, d := range runindex.EventsOf[event.Result](t.Run) {
-		if turn := e.SessionID + " " + strconv.Itoa(e.Turn); e.SubagentID == "" && results[turn] {
-			f.At(e, "turn %d has a second result", e.Turn)
-		} else {
-			results[turn] = results[turn] || e.SubagentID == ""
+		if e.SubagentID != "" {
+			continue
 		}
-		if d.Text == "" || e.SubagentID != "" || x.CommandTurn(e.Turn) {
+		turn := e.SessionID + " " + strconv.Itoa(e.Turn)
+		if results[turn] {
+			f.At(e, "turn %d has a second result", e.Turn)
+		}
+		results[turn] = true
+		if d.Text == "" || x.CommandTurn(e.Turn) {
 			continue
 		}
 		text := x.TextOf(e.Turn)

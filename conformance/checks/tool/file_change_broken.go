@@ -2,7 +2,6 @@ package tool
 
 import (
 	"path"
-	"slices"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
@@ -22,30 +21,12 @@ var losesTheChange = broken.Adapter{
 
 var changesAnotherFile = broken.Adapter{
 	Name: "changes-another-file", Sentence: "reports the changes of a file with the name of its folder",
-	Proves: "tool.file-change",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok {
-			d.Changes = slices.Clone(d.Changes)
-			for i, c := range d.Changes {
-				d.Changes[i].Path = path.Dir(c.Path)
-			}
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "tool.file-change",
+	Mutation: broken.EachFileChange(func(c *event.FileChange) { c.Path = path.Dir(c.Path) }),
 }
 
 var addsEachFile = broken.Adapter{
 	Name: "adds-each-file", Sentence: "reports each changed file as a new one",
-	Proves: "tool.file-change",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok {
-			d.Changes = slices.Clone(d.Changes)
-			for i := range d.Changes {
-				d.Changes[i].Kind = event.ChangeAdd
-			}
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "tool.file-change",
+	Mutation: broken.EachFileChange(func(c *event.FileChange) { c.Kind = event.ChangeAdd }),
 }

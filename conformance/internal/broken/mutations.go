@@ -3,6 +3,7 @@ package broken
 import (
 	"bufio"
 	"io"
+	"slices"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -18,6 +19,20 @@ func EachToolStart(f func(d *event.ToolStart)) Mutation {
 	return Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolStart); ok {
 			f(&d)
+			e.Data = d
+		}
+		out(e)
+	})
+}
+
+// EachFileChange returns a mutation of every change of a file.
+func EachFileChange(f func(c *event.FileChange)) Mutation {
+	return Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.ToolResult); ok {
+			d.Changes = slices.Clone(d.Changes)
+			for i := range d.Changes {
+				f(&d.Changes[i])
+			}
 			e.Data = d
 		}
 		out(e)

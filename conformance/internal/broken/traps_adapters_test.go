@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"regexp"
-	"slices"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
@@ -501,28 +500,33 @@ var blamesTheModelForASignal = broken.Adapter{
 
 var updatesMovedFiles = broken.Adapter{
 	Name: "updates-moved-files", Sentence: "reports a file that was moved as changed in its place",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok {
-			d.Changes = slices.Clone(d.Changes)
-			for i := range d.Changes {
-				if d.Changes[i].MoveTo != "" {
-					d.Changes[i].Kind = event.ChangeUpdate
-				}
-			}
-			e.Data = d
+	Mutation: broken.EachFileChange(func(c *event.FileChange) {
+		if c.MoveTo != "" {
+			c.Kind = event.ChangeUpdate
 		}
-		out(e)
 	}),
 }
 
 var addsEachFile = broken.Adapter{
 	Name: "adds-each-file", Sentence: "reports each changed file as a new one",
+	Mutation: broken.EachFileChange(func(c *event.FileChange) { c.Kind = event.ChangeAdd }),
+}
+
+var repeatsTheResult = broken.Adapter{
+	Name: "repeats-the-result", Sentence: "emits the result of each turn twice",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		out(e)
+		if e.Type() == event.TypeResult {
+			out(e)
+		}
+	}),
+}
+
+var cutsEachOutput = broken.Adapter{
+	Name: "cuts-each-output", Sentence: "reports each output of a tool as cut, which the runtime does not state",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
 		if d, ok := e.Data.(event.ToolResult); ok {
-			d.Changes = slices.Clone(d.Changes)
-			for i := range d.Changes {
-				d.Changes[i].Kind = event.ChangeAdd
-			}
+			d.Truncated = true
 			e.Data = d
 		}
 		out(e)

@@ -82,6 +82,8 @@ var traps = []struct {
 	{"claude", "process/sigterm-in-mid-tool", []string{"turn.error-words"}, []string{"turn.crash-ends"}, blamesTheModelForASignal},
 	{"codex", "file/patch-moves-two", []string{"tool.file-change"}, nil, updatesMovedFiles},
 	{"codex/newest", "mcp/fails-to-start", []string{"turn.notices"}, nil, reportsNoWarning},
+	{"claude/newest", "text/plain", []string{"text.result"}, nil, repeatsTheResult},
+	{"codex/newest", "tool/shell-cat", []string{"tool.truncated"}, nil, cutsEachOutput},
 	{"pi", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
 	{"opencode", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
 	{"acp/claude-agent-acp", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
