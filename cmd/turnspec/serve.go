@@ -141,6 +141,13 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	c.LogFailed = func(session string, err error) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "turnspec: session %s ends, because its events are not stored: %v\n", session, err)
 	}
+	c.LogFull = func(err error) {
+		if err == nil {
+			fmt.Fprintln(cmd.ErrOrStderr(), "turnspec: the log has room again")
+			return
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "turnspec: the log is full, so new sessions and messages are refused: %v\n", err)
+	}
 	s := sidecar.New(c)
 	l, err := net.Listen("tcp", f.address())
 	if err != nil {

@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,12 +16,17 @@ type RecorderOptions struct {
 	Queue      int           // events that may wait for the log: 4096
 	QueueBytes int           // approximate memory that they may take: 16 MiB
 	RetryFor   time.Duration // how long to retry while the log is busy or full: 1m
+	FullFor    time.Duration // how long to retry while it is full: RetryFor
 	Failed     func(error)   // called once if the recorder gives up
 
 	// Observe receives each event in place of the channel of Events, which then only says
 	// when all are stored. It must not block. It spares a goroutine that would wake for
 	// each event.
 	Observe func(event.Event)
+
+	// Waits is called when the recorder begins to retry, with the error of the log, and with nil
+	// when the log takes events again or the recorder gives up. It must not block.
+	Waits func(error)
 
 	// Media holds the media that the session hands over. If it is nil, none are stored.
 	Media *MediaQueue
@@ -79,6 +85,10 @@ func Record(log Log, events <-chan event.Event, o RecorderOptions) *Recorder {
 	}
 	if o.RetryFor == 0 {
 		o.RetryFor = time.Minute
+	}
+	o.FullFor = cmp.Or(o.FullFor, o.RetryFor)
+	if o.Waits == nil {
+		o.Waits = func(error) {}
 	}
 	r := &Recorder{log: log, o: o, out: make(chan event.Event), detached: make(chan struct{}), progress: make(chan struct{})}
 	finished := make(chan struct{})
@@ -261,16 +271,29 @@ func (r *Recorder) storeMedia(session string, media []medium) {
 // retry calls store again while the log is busy or full.
 func (r *Recorder) retry(store func() error) error {
 	const maxPause = 2 * time.Second
-	began := time.Now()
+	began, waits := time.Now(), false
+	defer func() {
+		if waits {
+			r.o.Waits(nil)
+		}
+	}()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, maxPause) {
 		err := store()
+		limit := r.o.RetryFor
+		if errors.Is(err, ErrFull) {
+			limit = r.o.FullFor
+		}
 		switch {
 		case err == nil:
 			return nil
 		case !errors.Is(err, ErrBusy) && !errors.Is(err, ErrFull):
 			return err
-		case time.Since(began)+pause > r.o.RetryFor:
-			return fmt.Errorf("given up after %v: %w", r.o.RetryFor, err)
+		case time.Since(began)+pause > limit:
+			return fmt.Errorf("given up after %v: %w", limit, err)
+		}
+		if !waits {
+			waits = true
+			r.o.Waits(err)
 		}
 		time.Sleep(pause)
 	}

@@ -201,7 +201,8 @@ func TestRecorderRetries(t *testing.T) {
 			g := NewWithT(t)
 			log := &gatedLog{let: make(chan error)}
 			began := time.Now()
-			r := eventlog.Record(log, sendDeltas(20), eventlog.RecorderOptions{})
+			var waits []error
+			r := eventlog.Record(log, sendDeltas(20), eventlog.RecorderOptions{Waits: func(err error) { waits = append(waits, err) }})
 			r.Detach()
 			for range 3 {
 				log.let <- fmt.Errorf("/some/file: %w", kind)
@@ -213,6 +214,7 @@ func TestRecorderRetries(t *testing.T) {
 			g.Expect(r.Err()).To(Succeed())
 			g.Expect(lastSeqOf(log)).To(BeEquivalentTo(20))
 			g.Expect(time.Since(began)).To(Equal((50 + 100 + 200) * time.Millisecond))
+			g.Expect(waits).To(HaveExactElements(MatchError(kind), BeNil()), "it says once that it waits, and once that it goes on")
 		})
 	}
 }
@@ -226,7 +228,8 @@ func TestRecorderGivesUp(t *testing.T) {
 		after time.Duration // at most
 	}{
 		"at once":           {broken, 0},
-		"after RetryFor":    {eventlog.ErrFull, 10 * time.Second},
+		"after RetryFor":    {eventlog.ErrBusy, 10 * time.Second},
+		"after FullFor":     {eventlog.ErrFull, 20 * time.Second},
 		"the log is closed": {eventlog.ErrClosed, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -247,7 +250,7 @@ func TestRecorderGivesUp(t *testing.T) {
 				began := time.Now()
 				var reported []error
 				r := eventlog.Record(log, sendDeltas(100), eventlog.RecorderOptions{
-					Queue: 4, RetryFor: 10 * time.Second, Failed: func(err error) { reported = append(reported, err) },
+					Queue: 4, RetryFor: 10 * time.Second, FullFor: 20 * time.Second, Failed: func(err error) { reported = append(reported, err) },
 				})
 				seq := int64(0)
 				for e := range r.Events() {

@@ -8,6 +8,7 @@
 // # Routes
 //
 //	GET    /health                          what the server supports
+//	GET    /metrics                         gauges in Prometheus' text format
 //	GET    /sessions                        a [Run] for each session of the log, the latest first
 //	POST   /sessions                        open a session: session_id, runtime, params
 //	GET    /sessions/{id}                   its Run
@@ -35,6 +36,10 @@
 // params name others.
 //
 // A failure is {"error":{"code","message"}}. The codes are listed at [RefusalError].
+//
+// While the log is full, new sessions and messages are refused with 507 and the code full, and
+// health has "ok":false with the same error. The events of sessions that run wait in memory; when there is
+// space they are stored, and all goes on.
 //
 // # Events
 //

@@ -28,6 +28,8 @@ type hosted struct {
 	from    int64            // the log's last seq when it was opened
 	earlier func() (map[string]bool, error)
 
+	events *eventlog.Recorder
+
 	tail tail // the newest events in the log
 
 	heartbeat time.Duration // between comments in its streams; 0: that of the server
@@ -64,7 +66,9 @@ func (h *hosted) open(ctx context.Context, a adapters.Adapter, o adapters.Option
 	h.earlier = sync.OnceValues(func() (map[string]bool, error) { return h.readMessageIDs(context.WithoutCancel(ctx), o.After.Seq) })
 	rec := eventlog.Record(tailedLog{h.s.c.Log, &h.tail}, session.Events(), eventlog.RecorderOptions{
 		Observe: h.observe, Failed: h.logFailed, Media: media, MediaFailed: h.mediaFailed,
+		FullFor: waitsForRoom, Waits: func(err error) { h.s.room.waits(h, err) },
 	})
+	h.events = rec
 	go func() {
 		<-rec.Events()
 		h.end()
@@ -110,6 +114,9 @@ func (h *hosted) logFailed(err error) {
 	h.mu.Lock()
 	h.failed = err
 	h.mu.Unlock()
+	h.s.room.mu.Lock()
+	h.s.room.ended++
+	h.s.room.mu.Unlock()
 	if h.s.c.LogFailed != nil {
 		h.s.c.LogFailed(h.id, err)
 	}
@@ -140,6 +147,20 @@ func (h *hosted) close(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return errors.Join(err, h.logError())
+}
+
+// backlog returns how many events of the session are not stored yet, and for how long the oldest
+// has waited.
+func (h *hosted) backlog() (depth int, oldest time.Duration) {
+	select {
+	case <-h.ready:
+	default:
+		return 0, 0
+	}
+	if h.events == nil {
+		return 0, 0
+	}
+	return h.events.Backlog()
 }
 
 // logError returns why the log gave up, or nil.
@@ -210,6 +231,9 @@ func (h *hosted) claim(m message) (c *claim, first bool, err error) {
 	defer h.mu.Unlock()
 	if c := h.claims[m.MessageID]; c != nil && m.MessageID != "" {
 		return c, false, nil
+	}
+	if err := h.s.room.refuseIfFull(); err != nil {
+		return nil, false, err
 	}
 	if m.Seen != nil && h.begun > *m.Seen {
 		r := refuse(http.StatusConflict, CodeStale, "a turn began at seq %d, after what the client has seen: read the events after %d first", h.begun, *m.Seen)

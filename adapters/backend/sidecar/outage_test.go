@@ -3,8 +3,10 @@ package sidecar_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -162,4 +164,70 @@ func TestUnknownEnd(t *testing.T) {
 		status, _ = x.call(http.MethodGet, "/sessions/s/events?after=2", "", "Accept", accept)
 		g.Expect(status).To(Equal(http.StatusNoContent))
 	}
+}
+
+// TestFullLog checks that a server whose log has no room says so, refuses what would make events,
+// and goes on without loss when there is room again.
+func TestFullLog(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	log := &unsteady{Log: &eventlog.Memory{}, err: fmt.Errorf("log.db: %w", eventlog.ErrFull)}
+	reported := make(chan error, 9)
+	x := newServer(t, sidecar.Config{Log: log, LogFull: func(err error) { reported <- err }})
+	health := func() any { _, h := x.call("GET", "/health", ""); return h["ok"] }
+	x.open("s")
+	l := x.listen("/sessions/s/events")
+	l.until("session_ready")
+	g.Expect(health()).To(BeTrue())
+	g.Expect(x.metric("turnspec_log_full")).To(Equal("0"))
+
+	log.store.Store(1 << 40)
+	status, _ := x.call("POST", "/sessions/s/message", `{"message":"3","message_id":"first"}`)
+	g.Expect(status).To(Equal(http.StatusAccepted))
+	g.Eventually(reported).WithTimeout(time.Minute).Should(Receive(MatchError(eventlog.ErrFull)))
+	g.Expect(health()).To(BeFalse())
+	g.Expect(x.metric("turnspec_log_full")).To(Equal("1"))
+	g.Expect(x.metric("turnspec_log_waiting_sessions")).To(Equal("1"))
+	g.Eventually(func() string { return x.metric("turnspec_log_waiting_events") }).WithTimeout(time.Minute).Should(Equal("7"))
+	for path, body := range map[string]string{
+		"/sessions":           `{"session_id":"other"}`,
+		"/sessions/s/message": `{"message":"again"}`,
+		"/sessions/s/steer":   `{"message":"again"}`,
+		"/ag-ui":              `{"threadId":"new","runId":"r","messages":[{"id":"m","role":"user","content":"hi"}],"tools":[],"context":[],"state":{},"forwardedProps":{}}`,
+	} {
+		status, answer := x.call("POST", path, body)
+		g.Expect(status).To(Equal(http.StatusInsufficientStorage), path)
+		g.Expect(answer["error"]).To(HaveKeyWithValue("code", sidecar.CodeFull), path)
+	}
+	status, _ = x.call("POST", "/sessions/s/message", `{"message":"3","message_id":"first"}`)
+	g.Expect(status).To(Equal(http.StatusOK), "a message that was accepted before")
+
+	log.store.Store(0)
+	g.Eventually(reported).WithTimeout(time.Minute).Should(Receive(BeNil()))
+	g.Expect(l.until("done")).To(HaveLen(7), "what happened while the log was full")
+	g.Expect(health()).To(BeTrue())
+	status, _ = x.call("POST", "/sessions", `{"session_id":"other"}`)
+	g.Expect(status).To(Equal(http.StatusCreated))
+	g.Expect(x.metric("turnspec_log_failed_sessions_total")).To(Equal("0"))
+}
+
+// metric returns a value of /metrics.
+func (x *server) metric(name string) string {
+	x.t.Helper()
+	r, err := http.Get(x.http.URL + "/metrics")
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer func() { _ = r.Body.Close() }()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	x.t.Fatalf("/metrics has no %s:\n%s", name, b)
+	return ""
 }

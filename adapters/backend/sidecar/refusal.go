@@ -32,6 +32,7 @@ const (
 	CodeUnknownCursor = "unknown_cursor" // the session has not so many events
 	CodeTooMany       = "too_many"       // sessions or listeners
 	CodeClosing       = "closing"        // the server shuts down
+	CodeFull          = "full"           // the event log has no room
 	CodeLog           = "log"            // the event log failed
 	CodeElsewhere     = "elsewhere"      // another server runs the session: the refusal names it
 )
@@ -64,6 +65,7 @@ var errorCodes = []struct {
 	{adapters.ErrRefused, http.StatusUnprocessableEntity, CodeRefused},
 	{eventlog.ErrUnknownSession, http.StatusNotFound, CodeUnknownID},
 	{eventlog.ErrUnknownMedia, http.StatusNotFound, CodeUnknownMedia},
+	{eventlog.ErrFull, http.StatusInsufficientStorage, CodeFull},
 	{eventlog.ErrClosed, http.StatusServiceUnavailable, CodeLog},
 	{eventlog.ErrBusy, http.StatusServiceUnavailable, CodeLog},
 }

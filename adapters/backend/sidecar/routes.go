@@ -29,6 +29,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /{$}", page.ServeHTTP)
 	for pattern, serve := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /health":                         s.health,
+		"GET /metrics":                        s.metrics,
 		"GET /events":                         s.feedEvents,
 		"GET /sessions":                       s.list,
 		"POST /sessions":                      s.create,
@@ -107,6 +108,9 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 		for name := range s.c.Adapters {
 			h["runtime"] = name
 		}
+	}
+	if err := s.room.refuseIfFull(); err != nil {
+		h["ok"], h["error"] = false, asRefusal(err)
 	}
 	answer(w, http.StatusOK, h)
 	return nil

@@ -35,8 +35,12 @@ type Config struct {
 	// stored. Its event is stored all the same.
 	MediaFailed func(session string, m event.Media, err error)
 	// LogFailed, if it is set, is called when the log does not take the events of a session: after
-	// a minute if it was locked or full. The session ends, and so do the streams of its listeners.
+	// a minute if it was locked, after an hour if it was full. The session ends, and so do the
+	// streams of its listeners.
 	LogFailed func(session string, err error)
+	// LogFull, if it is set, is called when the log has no room for the events of a session, and with nil
+	// when it has room again. Until then new sessions and messages are refused with the code full.
+	LogFull func(err error)
 
 	Token   string   // what requests must present; "" demands none
 	Hosts   []string // names by which the server is reached, besides those of loopback
@@ -63,6 +67,9 @@ func (c Config) withDefaults() Config {
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
 	c.BodyTimeout = cmp.Or(c.BodyTimeout, 30*time.Second)
 	c.StopAfter = cmp.Or(c.StopAfter, 3*time.Second)
+	if c.LogFull == nil {
+		c.LogFull = func(error) {}
+	}
 	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
 	c.MaxListeners = cmp.Or(c.MaxListeners, 10_000)
 	c.MaxSessions = cmp.Or(c.MaxSessions, 1_000)
@@ -76,6 +83,7 @@ type Server struct {
 	handler http.Handler
 	feed    feed
 	shared  shared
+	room    room
 	closing chan struct{} // closed by Shutdown
 	idle    chan struct{} // closed after it, when no stream is open
 
@@ -88,6 +96,7 @@ type Server struct {
 // New returns a server.
 func New(c Config) *Server {
 	s := &Server{c: c.withDefaults(), hosted: map[string]*hosted{}, closing: make(chan struct{}), idle: make(chan struct{})}
+	s.room = room{waiting: map[*hosted]bool{}, changed: s.c.LogFull}
 	s.connectAgents()
 	s.handler = s.guard(s.routes())
 	return s
@@ -163,6 +172,7 @@ func (s *Server) addStream() (release func(), err error) {
 
 // reserve claims a session's id, so that two equal requests open one session.
 func (s *Server) reserve(id, runtime string) (*hosted, error) {
+	full := s.room.refuseIfFull()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -170,6 +180,8 @@ func (s *Server) reserve(id, runtime string) (*hosted, error) {
 		return nil, refuse(http.StatusServiceUnavailable, CodeClosing, "the server is shutting down")
 	case s.hosted[id] != nil:
 		return s.hosted[id], refuse(http.StatusConflict, CodeExists, "session %q runs already", id)
+	case full != nil:
+		return nil, full
 	case len(s.hosted) >= s.c.MaxSessions:
 		return nil, refuse(http.StatusServiceUnavailable, CodeTooMany, "%d sessions run already: end one, or raise the limit", len(s.hosted))
 	}
