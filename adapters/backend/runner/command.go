@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/strict"
 )
 
 // command is a line of the input.
@@ -46,11 +45,11 @@ type attachment struct {
 	Content string `json:"content"` // the text of a file
 }
 
-// parse reads a line of the input.
+// parse reads a line of the input. With an error it returns what it could read.
 func parse(line []byte) (command, error) {
 	var c command
-	if err := json.Unmarshal(line, &c); err != nil {
-		return command{}, fmt.Errorf("the line is no command: %w", err)
+	if err := strict.Unmarshal(line, &c); err != nil {
+		return c, fmt.Errorf("the line is no command: %w", err)
 	}
 	return c, nil
 }

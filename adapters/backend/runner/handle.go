@@ -47,7 +47,7 @@ func (r *runner) handleLine(line []byte) {
 	}
 	c, err := parse(line)
 	if err != nil {
-		r.refuse("", err)
+		r.refuse(c.Type, err)
 		return
 	}
 	handle, ok := handlers[c.Type]

@@ -274,7 +274,7 @@ func TestInterruptWithoutATurn(t *testing.T) {
 func TestWrongCommands(t *testing.T) {
 	g := gomega.NewWithT(t)
 	c := converse(t, plain, "", on(map[string][]string{
-		"session_started": {"rain", "", `{"type":"dance"}`, `{"type":"set_permission_mode","mode":"dance"}`, `{"type":"permission_response","request_id":"r9","decision":"allow"}`,
+		"session_started": {"rain", "", `{"type":"dance"}`, `{"type":"message","text":"rain"}`, `{"type":"set_permission_mode","mode":"dance"}`, `{"type":"permission_response","request_id":"r9","decision":"allow"}`,
 			`{"type":"rewind_files","checkpoint_id":"x"}`, send("m1", "Name three rivers.")},
 		"turn_complete": {"EOF"},
 	}))
@@ -284,7 +284,7 @@ func TestWrongCommands(t *testing.T) {
 			refused = append(refused, m.Request)
 		}
 	}
-	g.Expect(refused).To(gomega.ConsistOf("", "dance", "set_permission_mode", "permission_response", "rewind_files"))
+	g.Expect(refused).To(gomega.ConsistOf("", "dance", "message", "set_permission_mode", "permission_response", "rewind_files"))
 	g.Expect(c.first("result").Success).To(gomega.BeTrue())
 }
 

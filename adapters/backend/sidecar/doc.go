@@ -32,6 +32,15 @@
 //	GET    /api/chat/{id}/stream            the stream of the turn that runs, from its start, or 204
 //	POST   /ag-ui                           answered with the stream of a turn, for HttpAgent of AG-UI 1
 //
+// # Params
+//
+// params holds workingDir, permissionMode (default, acceptEdits, plan, dontAsk, bypassPermissions, or one of the
+// runtime's), mcpServers, schema (a JSON schema of each turn's final answer), limits, heartbeat_ms, and the options of
+// op.Opening: model, effort, instructions, replace_instructions, max_requests, max_cost, extra_dirs, setting_sources, checkpoints,
+// stream_tool_input, unarchive. With fork the new session begins with the history of provider_session_id, up
+// to the turn in at. What params leaves out is as the server was configured. An option that the runtime lacks is
+// refused with unsupported, and a member that nobody knows, in any body, with invalid and its path.
+//
 // A session is continued in the folder and the permission mode that its events report, unless
 // params name others.
 //

@@ -181,6 +181,7 @@ func (h *hosted) state() Run {
 type message struct {
 	Message     string             `json:"message"`
 	MessageID   string             `json:"message_id"`
+	Runtime     string             `json:"runtime"` // of the session, if it is given
 	Attachments []event.Attachment `json:"attachments"`
 	Priority    adapters.Priority  `json:"priority"`
 	Seen        *int64             `json:"seen"`

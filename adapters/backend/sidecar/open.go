@@ -15,7 +15,10 @@ import (
 
 // prepareNew returns an error if the log holds the session already.
 func (s *Server) prepareNew(ctx context.Context, b *opening) error {
-	b.Provider, b.After = "", event.Position{}
+	b.After = event.Position{}
+	if b.Provider != "" && !b.Params.Fork {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the body: provider_session_id continues a session: POST /sessions/%s/resume, or params.fork for a new one with its history", b.SessionID)
+	}
 	if err := s.claimSession(ctx, b.SessionID); err != nil {
 		return err
 	}

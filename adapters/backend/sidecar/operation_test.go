@@ -59,13 +59,13 @@ func TestOperations(t *testing.T) {
 		call   op.Call
 		result any
 	}{
-		`{"do":"withdraw","message_id":"m1"}`:           {call: op.Call{Do: "by its interface", MessageID: "m1"}},
-		`{"do":"compact"}`:                              {call: op.Call{Do: "compact"}},
-		`{"do":"rename","text":"Rivers"}`:               {call: op.Call{Do: "rename", Text: "Rivers"}},
-		`{"do":"list","list":"models"}`:                 {call: op.Call{Do: "list", List: "models"}, result: []any{map[string]any{"id": "models"}}},
-		`{"do":"rewind","message_id":"m1","dry":true}`:  {call: op.Call{Do: "rewind", MessageID: "m1", Dry: true}, result: map[string]any{"files": []any{"a.txt"}, "insertions": 1.0}},
-		`{"do":"set_mode","mode":"plan"}`:               {call: op.Call{Do: "set_mode", Mode: "plan"}},
-		`{"do":"stop_task","task_id":"t1","other":"x"}`: {call: op.Call{Do: "stop_task", TaskID: "t1"}},
+		`{"do":"withdraw","message_id":"m1"}`:          {call: op.Call{Do: "by its interface", MessageID: "m1"}},
+		`{"do":"compact"}`:                             {call: op.Call{Do: "compact"}},
+		`{"do":"rename","text":"Rivers"}`:              {call: op.Call{Do: "rename", Text: "Rivers"}},
+		`{"do":"list","list":"models"}`:                {call: op.Call{Do: "list", List: "models"}, result: []any{map[string]any{"id": "models"}}},
+		`{"do":"rewind","message_id":"m1","dry":true}`: {call: op.Call{Do: "rewind", MessageID: "m1", Dry: true}, result: map[string]any{"files": []any{"a.txt"}, "insertions": 1.0}},
+		`{"do":"set_mode","mode":"plan"}`:              {call: op.Call{Do: "set_mode", Mode: "plan"}},
+		`{"do":"stop_task","task_id":"t1"}`:            {call: op.Call{Do: "stop_task", TaskID: "t1"}},
 	} {
 		status, answer := x.call("POST", "/sessions/s/do", body)
 		g.Expect(status).To(Equal(202), "%s: %v", body, answer)

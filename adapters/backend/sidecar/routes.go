@@ -8,18 +8,19 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/backend/eventlog"
 	"github.com/turnspec/turnspec/adapters/backend/page"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/internal/strict"
 	"github.com/turnspec/turnspec/adapters/op"
 )
 
@@ -93,7 +94,7 @@ func readBody(r *http.Request, into any) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(b, into); err != nil {
+	if err := strict.Unmarshal(b, into); err != nil {
 		return refuse(http.StatusBadRequest, CodeInvalid, "the body: %v", err)
 	}
 	return nil
@@ -149,9 +150,10 @@ type opening struct {
 	Provider  string         `json:"provider_session_id"`
 	After     event.Position `json:"after"`
 	Params    struct {
-		WorkingDir     string `json:"workingDir"`
-		PermissionMode string `json:"permissionMode"`
-		Model          string `json:"model"`
+		op.Opening
+		WorkingDir     string         `json:"workingDir"`
+		PermissionMode string         `json:"permissionMode"`
+		Schema         jsontext.Value `json:"schema"`
 		MCPServers     []struct {
 			Name    string            `json:"name"`
 			Command string            `json:"command"`
@@ -176,12 +178,41 @@ var modes = map[string]string{
 	"dontAsk": adapters.ModeDontAsk, "bypassPermissions": adapters.ModeNever,
 }
 
+// elsewhere are the options of Go's sessions that params does not take, and what takes their place.
+var elsewhere = map[string]string{
+	"session_id": "it stands beside params", "resume": "use provider_session_id beside params", "dir": "use workingDir", "mode": "use permissionMode",
+	"command": "who starts the server chooses the program", "args": "who starts the server chooses the arguments",
+}
+
+// check refuses what params does not take.
+func (b *opening) check() error {
+	given := reflect.ValueOf(b.Params.Opening)
+	for _, f := range reflect.VisibleFields(given.Type()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if why, is := elsewhere[name]; is && !given.FieldByIndex(f.Index).IsZero() {
+			return refuse(http.StatusBadRequest, CodeInvalid, "the body: params.%s: %s", name, why)
+		}
+	}
+	if b.Params.Fork && b.Provider == "" {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the body: params.fork needs provider_session_id, the session whose history the new one begins with")
+	}
+	return nil
+}
+
 // options returns the options of the session that the body asks for.
 func (b *opening) options(base adapters.Options) adapters.Options {
 	o, p := base, b.Params
+	given, merged := reflect.ValueOf(p.Opening), reflect.ValueOf(&o.Opening).Elem()
+	for i := range given.NumField() {
+		if f := given.Field(i); !f.IsZero() {
+			merged.Field(i).Set(f)
+		}
+	}
+	if p.Schema != nil {
+		o.Schema = p.Schema
+	}
 	o.SessionID, o.Resume, o.After = b.SessionID, b.Provider, b.After
 	o.Dir = cmp.Or(p.WorkingDir, o.Dir)
-	o.Model = cmp.Or(p.Model, o.Model)
 	o.Mode = cmp.Or(modes[p.PermissionMode], p.PermissionMode, o.Mode)
 	o.MCP = slices.Clone(o.MCP)
 	for _, m := range p.MCPServers {
@@ -226,7 +257,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b.SessionID = cmp.Or(b.SessionID, rand.Text())
-	if err := checkID(b.SessionID); err != nil {
+	if err := cmp.Or(checkID(b.SessionID), b.check()); err != nil {
 		return err
 	}
 	defer s.releaseUnlessHosted(b.SessionID)
@@ -242,6 +273,9 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b.SessionID = r.PathValue("id")
+	if err := b.check(); err != nil {
+		return err
+	}
 	defer s.releaseUnlessHosted(b.SessionID)
 	if err := s.prepareResumed(r.Context(), &b); err != nil {
 		return err
@@ -334,6 +368,9 @@ func (h *hosted) sendBy(o *op.Op) func(context.Context, adapters.Message) error 
 func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, h *hosted, m message, send func(context.Context, adapters.Message) error) error {
 	if m.Message == "" && len(m.Attachments) == 0 {
 		return refuse(http.StatusBadRequest, CodeInvalid, "the message is empty")
+	}
+	if m.Runtime != "" && m.Runtime != h.runtime {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the session's runtime is %s, not %s", h.runtime, m.Runtime)
 	}
 	at := h.state().LastSeq
 	id, repeated, err := h.send(context.WithoutCancel(r.Context()), m, send)

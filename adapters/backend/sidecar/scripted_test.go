@@ -36,12 +36,16 @@ type scripted struct {
 }
 
 func (*scripted) Capabilities() adapters.Capabilities {
-	return adapters.Capabilities{Runtime: "scripted", Can: op.Set{"resume"}}
+	return adapters.Capabilities{Runtime: "scripted", Can: op.SetOf().And(
+		"resume", "fork", "fork_at", "rewind", "instructions", "effort", "mcp", "tools", "max_requests", "max_cost", "extra_dirs", "setting_sources", "stream_tool_input", "schema")}
 }
 
 func (a *scripted) Open(_ context.Context, o adapters.Options) (adapters.Session, error) {
 	if a.openErr != nil {
 		return nil, a.openErr
+	}
+	if err := a.Capabilities().Refuse(o); err != nil {
+		return nil, err
 	}
 	a.mu.Lock()
 	a.opened = append(a.opened, o)

@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/eventlog"
 	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 )
 
 func (x *server) open(id string) {
@@ -75,6 +76,18 @@ func TestRefusals(t *testing.T) {
 		{"POST /sessions", `{"session_id":".."}`, 400, sidecar.CodeInvalid}, // no path of its routes reaches it
 		{"POST /sessions", `{"session_id":"."}`, 400, sidecar.CodeInvalid},
 		{"POST /sessions", `{"session_id":"b","runtime":"none"}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"parms":{}}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"params":{"efort":"high"}}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"params":{"mcpServers":[{"nam":"x"}]}}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"params":{"command":["sh"]}}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"params":{"args":["--settings"]}}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"params":{"resume":"p"}}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"params":{"fork":true}}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"provider_session_id":"p"}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"params":{"unarchive":true}}`, 501, sidecar.CodeUnsupported},
+		{"POST /sessions/s/message", `{"text":"1"}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions/s/message", `{"message":"1","runtime":"other"}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions/s/permission/p", `{"decide":"allow"}`, 400, sidecar.CodeInvalid},
 		{"POST /sessions", `{"session_id":"` + strings.Repeat("x", 2000) + `"}`, 413, sidecar.CodeTooLarge},
 		{"POST /sessions/none/message", `{"message":"1"}`, 404, sidecar.CodeUnknownID},
 		{"POST /sessions/s/message", `{}`, 400, sidecar.CodeInvalid},
@@ -110,6 +123,26 @@ func TestRefusals(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(status).To(Equal(503))
 	g.Expect(code(answer)).To(Equal(sidecar.CodeTooMany))
+}
+
+// TestOptionsOverHTTP checks that params may hold each option of a session of Go that has a JSON
+// form, above those of the server.
+func TestOptionsOverHTTP(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{Base: adapters.Options{Opening: op.Opening{Instructions: "Be brief.", Model: "small", Args: []string{"--quiet"}}}})
+	status, answer := x.call("POST", "/sessions", `{"session_id":"s","provider_session_id":"p","params":{"workingDir":"/work","permissionMode":"plan",
+		"model":"large","effort":"high","max_requests":3,"max_cost":0.5,"extra_dirs":["/more"],"setting_sources":[],"instructions":"Be exact.",
+		"replace_instructions":true,"fork":true,"at":"t2","checkpoints":true,"stream_tool_input":true,"schema":{"type":"object"}}}`)
+	g.Expect(status).To(Equal(201), "%v", answer)
+	got := x.adapter.opened[0]
+	g.Expect(got.Opening).To(Equal(op.Opening{
+		SessionID: "s", Resume: "p", Dir: "/work", Mode: adapters.ModePlan, Model: "large", Effort: "high", MaxRequests: 3, MaxCost: 0.5, ExtraDirs: []string{"/more"},
+		SettingSources: []string{}, Instructions: "Be exact.", ReplaceInstructions: true, Fork: true, At: "t2", Checkpoints: true, StreamToolInput: true, Args: []string{"--quiet"},
+	}))
+	g.Expect(string(got.Schema)).To(Equal(`{"type":"object"}`))
+	status, _ = x.call("POST", "/sessions", `{"session_id":"other"}`)
+	g.Expect(status).To(Equal(201))
+	g.Expect(x.adapter.opened[1].Opening).To(Equal(op.Opening{SessionID: "other", Instructions: "Be brief.", Model: "small", Args: []string{"--quiet"}}))
 }
 
 // TestResumeOfASessionThatTheLogDoesNotHold checks that a client can go on with a session
@@ -262,8 +295,8 @@ func FuzzRequests(f *testing.F) {
 			return
 		}
 		s := sidecar.New(sidecar.Config{Log: &eventlog.Memory{}, Token: "secret", Adapters: map[string]adapters.Adapter{"scripted": &scripted{}}})
-		answer := func(token string, r *http.Request) *httptest.ResponseRecorder {
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // a stream ends with it
+		answer := func(token string, within time.Duration, r *http.Request) *httptest.ResponseRecorder {
+			ctx, cancel := context.WithTimeout(t.Context(), within)
 			defer cancel()
 			r.Header.Set("Authorization", "Bearer "+token)
 			w := httptest.NewRecorder()
@@ -276,13 +309,13 @@ func FuzzRequests(f *testing.F) {
 			r.Header.Set("Last-Event-ID", cursor)
 			return r
 		}
-		if w := answer("secret", httptest.NewRequest(http.MethodPost, "http://localhost/sessions", strings.NewReader(`{"session_id":"s"}`))); w.Code != http.StatusCreated {
+		if w := answer("secret", time.Minute, httptest.NewRequest(http.MethodPost, "http://localhost/sessions", strings.NewReader(`{"session_id":"s"}`))); w.Code != http.StatusCreated {
 			t.Fatalf("open: %d %s", w.Code, w.Body)
 		}
-		if w := answer("wrong", request()); w.Code != http.StatusUnauthorized && (u.Path != "/" || strings.Contains(w.Body.String(), "secret")) {
+		if w := answer("wrong", time.Minute, request()); w.Code != http.StatusUnauthorized && (u.Path != "/" || strings.Contains(w.Body.String(), "secret")) {
 			t.Errorf("without the token: %s %s %q: %d %s", method, path, body, w.Code, w.Body)
 		}
-		w := answer("secret", request())
+		w := answer("secret", 50*time.Millisecond, request()) // a stream ends with it
 		if w.Code >= 500 && w.Code != http.StatusNotImplemented {
 			t.Errorf("%s %s %q: %d %s", method, path, body, w.Code, w.Body)
 		}
