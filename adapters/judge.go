@@ -56,6 +56,28 @@ func (j Judge) Decide(ctx context.Context, c Call) (v Verdict) {
 	return Verdict{EffectDeny, fmt.Sprintf("the policy returned an unknown verdict: %q", v.Effect)}
 }
 
+// And returns a judge of both: the stricter of the two verdicts holds, deny before ask before
+// allow. Either may be nil, which decides nothing.
+func (j Judge) And(other Judge) Judge {
+	switch {
+	case j == nil:
+		return other
+	case other == nil:
+		return j
+	}
+	return func(ctx context.Context, c Call) Verdict {
+		v := j.Decide(ctx, c)
+		if v.Effect == EffectDeny {
+			return v
+		}
+		w := other.Decide(ctx, c)
+		if w.Effect == EffectDeny || w.Effect == EffectAsk && v.Effect == EffectAllow {
+			return w
+		}
+		return v
+	}
+}
+
 // Gap is something that a runtime does without submitting it to the Judge. Each
 // adapter lists the gaps of its runtime: a rule of a policy about one of them has
 // no effect there.

@@ -53,6 +53,28 @@ func TestDecidePassesCallAndContext(t *testing.T) {
 	g.Expect(value).To(gomega.Equal("amber"))
 }
 
+// TestJudgeAnd checks that the stricter verdict of two judges holds.
+func TestJudgeAnd(t *testing.T) {
+	g := gomega.NewWithT(t)
+	always := func(e adapters.Effect) adapters.Judge {
+		return func(context.Context, adapters.Call) adapters.Verdict {
+			return adapters.Verdict{Effect: e, Reason: string(e)}
+		}
+	}
+	strict := []adapters.Effect{adapters.EffectAllow, adapters.EffectAsk, adapters.EffectDeny}
+	for i, a := range strict {
+		for j, b := range strict {
+			want := strict[max(i, j)]
+			g.Expect(always(a).And(always(b)).Decide(t.Context(), adapters.Call{})).To(gomega.Equal(adapters.Verdict{Effect: want, Reason: string(want)}))
+		}
+		g.Expect(always(a).And(nil).Decide(t.Context(), adapters.Call{}).Effect).To(gomega.Equal(a))
+		g.Expect(adapters.Judge(nil).And(always(a)).Decide(t.Context(), adapters.Call{}).Effect).To(gomega.Equal(a))
+	}
+	panics := func(context.Context, adapters.Call) adapters.Verdict { panic("no rules") }
+	g.Expect(always(adapters.EffectAllow).And(panics).Decide(t.Context(), adapters.Call{}).Effect).To(gomega.Equal(adapters.EffectDeny))
+	g.Expect(adapters.Judge(nil).And(nil)).To(gomega.BeNil())
+}
+
 // TestNilJudgeDenies: a Judge that was never set allows nothing.
 func TestNilJudgeDenies(t *testing.T) {
 	g := gomega.NewWithT(t)

@@ -25,6 +25,8 @@ Whatever prompt is sent, the recorded one is.
 
 A client may choose the mode of a session. Claude Code refuses the mode that never asks
 unless it is started with --arg --allow-dangerously-skip-permissions, or in that mode.
+--policy and --tool-preset bound the tools in each mode; what the runtime does without asking
+is listed by ` + "`turnspec policy enforce`" + `.
 
 ` + "`go doc github.com/turnspec/turnspec/adapters/backend/acpagent`" + ` lists what of a session the protocol
 can express.
@@ -32,10 +34,15 @@ can express.
 Exit codes: 0 the client closed stdin, or SIGTERM, SIGINT or SIGHUP came; 1 a session
 did not close; 2 wrong usage.`,
 		Example: `  turnspec agent --runtime claude
+  turnspec agent --runtime codex --policy policy.yaml
   turnspec agent --runtime claude --arg --allow-dangerously-skip-permissions
   turnspec run --runtime claude --subject acp -- turnspec agent --runtime claude --arg --allow-dangerously-skip-permissions`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			judge, err := f.tools.judge()
+			if err != nil {
+				return err
+			}
 			a, taps, err := f.adapter(cmd.ErrOrStderr())
 			if err != nil {
 				return err
@@ -43,7 +50,7 @@ did not close; 2 wrong usage.`,
 			defer taps.Wait()
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
-			o := adapters.Options{Opening: op.Opening{Model: f.model, Mode: message.Mode(f.mode), Effort: f.effort, Args: f.args}}
+			o := adapters.Options{Opening: op.Opening{Model: f.model, Mode: message.Mode(f.mode), Effort: f.effort, Args: f.args}, Judge: judge}
 			if err := acpagent.Run(ctx, acpagent.Config{Adapter: a, Options: o, Version: buildVersion()}, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
 				return errors.Join(errFailed, err)
 			}
@@ -58,6 +65,7 @@ did not close; 2 wrong usage.`,
 	fl.StringVar(&f.model, "model", "", "the model (default: the runtime's)")
 	fl.StringVar(&f.effort, "effort", "", "how much the model reasons: low, medium, high, or a level of the runtime's")
 	fl.StringArrayVar(&f.args, "arg", nil, "an argument for the runtime's program (may be repeated)")
+	f.tools.register(cmd)
 	tapFlag(cmd, &f.tap)
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))
 	_ = cmd.RegisterFlagCompletionFunc("case", complete(caseIDs))

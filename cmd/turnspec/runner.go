@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,7 +18,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/adapters"
-	"github.com/turnspec/turnspec/adapters/backend/policy"
 	"github.com/turnspec/turnspec/adapters/backend/runner"
 	"github.com/turnspec/turnspec/adapters/backend/runner/message"
 	"github.com/turnspec/turnspec/adapters/op"
@@ -31,7 +29,8 @@ import (
 type runnerFlags struct {
 	runtime, caseID                  string
 	dir, conversation, resume        string
-	preset, mode, model              string
+	mode, model                      string
+	tools                            toolFlags
 	schema, instructions, mcpServers string
 	effort, tap                      string
 	args, extraDirs, settings        []string
@@ -56,7 +55,7 @@ What the runtime does not have, such as --max-budget-usd on Codex, is refused wh
 session is opened.
 
 MCP servers come from .mcp.json in the working directory and from --mcp-servers-file,
-which has precedence. --tool-preset bounds the tools; what the runtime does without asking
+which has precedence. --policy and --tool-preset bound the tools; what the runtime does without asking
 is listed by ` + "`turnspec policy`" + `.
 
 ` + "`go doc github.com/turnspec/turnspec/adapters/backend/runner`" + ` lists the commands, and
@@ -79,7 +78,6 @@ failed; 2 it could not begin.`,
 	fl.StringVar(&f.conversation, "conversation-id", "default", "name of the conversation, for the message ready")
 	fl.StringVar(&f.resume, "resume", "", "the runtime's id of the session to continue")
 	fl.BoolVar(&f.fork, "fork", false, "with --resume: continue in a new session with that history")
-	fl.StringVar(&f.preset, "tool-preset", string(policy.Full), "tools that may run: full, read-only, no-bash or safe-edit")
 	fl.BoolVar(&f.checkpoints, "enable-checkpointing", false, "keep copies of changed files, for rewind_files")
 	fl.StringVar(&f.schema, "structured-output", "", "JSON schema of the final answer of each turn")
 	fl.StringVar(&f.mode, "permission-mode", "bypassPermissions", "bypassPermissions, default, acceptEdits, plan, dontAsk, or one of the runtime's")
@@ -92,10 +90,10 @@ failed; 2 it could not begin.`,
 	fl.StringArrayVar(&f.extraDirs, "add-dir", nil, "a further folder in which tools may work (may be repeated)")
 	fl.StringSliceVar(&f.settings, "setting-sources", nil, "settings that the runtime reads: user, project, local (default: the runtime's)")
 	fl.StringArrayVar(&f.args, "arg", nil, "an argument for the runtime's program (may be repeated)")
+	f.tools.register(cmd)
 	tapFlag(cmd, &f.tap)
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))
 	_ = cmd.RegisterFlagCompletionFunc("case", complete(caseIDs))
-	_ = cmd.RegisterFlagCompletionFunc("tool-preset", cobra.FixedCompletions([]string{"full", "read-only", "no-bash", "safe-edit"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("permission-mode", cobra.FixedCompletions([]string{"bypassPermissions", "default", "acceptEdits", "plan", "dontAsk"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.MarkFlagsMutuallyExclusive("runtime", "case")
 	return cmd
@@ -139,7 +137,7 @@ func untilSignal(parent context.Context) (context.Context, context.CancelFunc) {
 
 // config returns what the flags ask for.
 func (f runnerFlags) config(errOut io.Writer) (c runner.Config, taps *tap.Folder, err error) {
-	c = runner.Config{ConversationID: f.conversation, ToolPreset: f.preset}
+	c = runner.Config{ConversationID: f.conversation, ToolPreset: f.tools.preset}
 	dir, err := filepath.Abs(f.dir)
 	if err != nil {
 		return c, nil, err
@@ -168,11 +166,8 @@ func (f runnerFlags) config(errOut io.Writer) (c runner.Config, taps *tap.Folder
 	if o.MCP, err = f.servers(dir); err != nil {
 		return c, nil, err
 	}
-	switch preset := policy.Preset(f.preset); {
-	case !slices.Contains(policy.Presets(), preset):
-		return c, nil, fmt.Errorf("--tool-preset %q: use one of %v", f.preset, policy.Presets())
-	case preset != policy.Full:
-		o.Judge = preset.Judge()
+	if o.Judge, err = f.tools.judge(); err != nil {
+		return c, nil, err
 	}
 	c.Options = o
 	return c, taps, nil

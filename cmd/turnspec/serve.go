@@ -21,6 +21,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/eventlog/sqlite"
 	"github.com/turnspec/turnspec/adapters/backend/eventlog/window"
 	"github.com/turnspec/turnspec/adapters/backend/exchange"
+	"github.com/turnspec/turnspec/adapters/backend/policy"
 	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/op"
@@ -42,6 +43,7 @@ type serveFlags struct {
 	lease                    time.Duration
 	speed                    float64
 	noToken, agents, durable bool
+	tools                    toolFlags
 }
 
 func serveCmd() *cobra.Command {
@@ -69,6 +71,10 @@ SIGHUP end all sessions gently; a second one ends the program at once.
 Runtimes inherit the environment, except what configures Turnspec or its log: variables
 whose names begin with TURNSPEC_ or PG, and PORT. --env NAME lets them inherit one of these.
 
+--policy and --tool-preset bound the tools of all sessions. A request may bound those of its
+session further, with params.toolPreset. What a runtime does without asking is listed by
+` + "`turnspec policy enforce`" + `.
+
 One server runs the sessions of a log in a file; a second one is refused. Several servers
 may share a log in PostgreSQL or NATS JetStream, in programs of a release and in builds with
 the tag databases. Each serves the history
@@ -82,6 +88,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 		Example: `  turnspec serve
   turnspec serve --case codex/newest/permission/allow
   turnspec serve --runtime claude --runtime codex --agents --log chats.db --dir ~/project
+  turnspec serve --runtime claude --policy policy.yaml
   turnspec serve --runtime claude --log postgres://turnspec@db.example/chats --url https://node7.example`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
@@ -102,6 +109,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 	fl.BoolVar(&f.durable, "durable", false, "flush each event to the disk before clients receive it (default: soon after, so that a power failure may lose those of the last second)")
 	fl.BoolVar(&f.noToken, "no-token", false, "demand no token: any program of this machine may then use the runtimes")
 	fl.BoolVar(&f.agents, "agents", false, "let agents send messages to each other with the tool agents_message")
+	f.tools.register(cmd)
 	tapFlag(cmd, &f.tap)
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))
 	_ = cmd.RegisterFlagCompletionFunc("case", complete(caseIDs))
@@ -118,6 +126,15 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 		return err
 	}
 	c := sidecar.Config{Hosts: f.hosts, Origins: f.origins, Base: adapters.Options{Opening: op.Opening{Dir: f.dir}, Env: f.environment()}}
+	if c.Base.Judge, err = f.tools.judge(); err != nil {
+		return err
+	}
+	c.Presets = map[string]adapters.Judge{}
+	for _, p := range policy.Presets() {
+		if c.Presets[string(p)] = nil; p != policy.Full {
+			c.Presets[string(p)] = p.Judge()
+		}
+	}
 	if f.agents {
 		c.Agents = &exchange.Config{}
 	}

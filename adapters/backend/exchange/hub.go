@@ -23,6 +23,9 @@ type Opening struct {
 	Agent     string // the name of its adapter
 	Dir       string // the sender's
 	Mode      string // the sender's
+	// Judge is the sender's, which bounds this session too: what an agent must not do it must not
+	// have done by another one.
+	Judge adapters.Judge
 }
 
 // Host runs the sessions. A server that stores events and claims messages implements it.
@@ -162,7 +165,7 @@ func (h *Hub) receiver(ctx context.Context, from *session, to string) (*session,
 	if s := h.running(id); s != nil {
 		return s, nil
 	}
-	if err := h.open(ctx, Opening{SessionID: id, Agent: to, Dir: from.options.Dir, Mode: from.options.Mode}, from.options); err != nil {
+	if err := h.open(ctx, Opening{SessionID: id, Agent: to, Dir: from.options.Dir, Mode: from.options.Mode, Judge: from.options.Judge}, from.options); err != nil {
 		return nil, refuse(CodeOpen, "open session %s: %v", id, err)
 	}
 	s := h.running(id)
@@ -183,7 +186,7 @@ func (h *Hub) open(ctx context.Context, o Opening, from adapters.Options) error 
 	h.mu.Unlock()
 	opened, err := a.Open(ctx, adapters.Options{
 		Opening: op.Opening{SessionID: o.SessionID, Dir: o.Dir, Mode: o.Mode},
-		Env:     from.Env, Launch: from.Launch, Limits: from.Limits, Judge: from.Judge,
+		Env:     from.Env, Launch: from.Launch, Limits: from.Limits, Judge: o.Judge,
 	})
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func (a agentHost) Open(ctx context.Context, o exchange.Opening) error {
 	if err := checkID(o.SessionID); err != nil {
 		return err
 	}
-	b := &opening{SessionID: o.SessionID, Runtime: o.Agent}
+	b := &opening{SessionID: o.SessionID, Runtime: o.Agent, judge: o.Judge}
 	b.Params.WorkingDir, b.Params.PermissionMode = o.Dir, o.Mode
 	defer a.s.releaseUnlessHosted(o.SessionID)
 	err := a.s.prepareResumed(ctx, b)

@@ -23,7 +23,7 @@ import (
 type calling struct{ scripted }
 
 func (*calling) Capabilities() adapters.Capabilities {
-	return adapters.Capabilities{Runtime: "calling", Can: op.Set{"tools"}}
+	return adapters.Capabilities{Runtime: "calling", Can: op.Set{"tools", "judge"}}
 }
 
 func (a *calling) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
@@ -56,6 +56,28 @@ func (s *callingSession) Send(ctx context.Context, m adapters.Message) error {
 		}
 		s.emit(event.Done{})
 	})
+}
+
+// TestAskedAgentHasTheBoundsOfTheAsker checks that the preset of a session bounds the session that its
+// agent asks for: another agent must not do for it what it must not do.
+func TestAskedAgentHasTheBoundsOfTheAsker(t *testing.T) {
+	g := NewWithT(t)
+	log, asked := &eventlog.Memory{}, &scripted{}
+	s := sidecar.New(sidecar.Config{
+		Log: log, Agents: &exchange.Config{}, Adapters: map[string]adapters.Adapter{"calling": &calling{}, "scripted": asked},
+		Presets: map[string]adapters.Judge{"nothing": func(context.Context, adapters.Call) adapters.Verdict {
+			return adapters.Verdict{Effect: adapters.EffectDeny, Reason: "nothing"}
+		}},
+	})
+	x := serverOf(t, s, log)
+	x.call(http.MethodPost, "/sessions", `{"session_id":"a","runtime":"calling","params":{"toolPreset":"nothing"}}`)
+	x.call(http.MethodPost, "/sessions/a/message", `{"message_id":"m1","message":`+strconv.Quote(`{"to":"scripted","message":"3","wait":true}`)+`}`)
+	g.Eventually(func() int { _, run := x.call(http.MethodGet, "/sessions/a-scripted", ""); return len(run) }).WithTimeout(time.Minute).Should(BeNumerically(">", 1))
+	asked.mu.Lock()
+	defer asked.mu.Unlock()
+	g.Expect(asked.opened).To(HaveLen(1))
+	g.Expect(asked.opened[0].Judge).NotTo(BeNil())
+	g.Expect(asked.opened[0].Judge.Decide(t.Context(), adapters.Call{Tool: "Bash"}).Reason).To(Equal("nothing"))
 }
 
 // TestAgentsSendMessages lets the agent of one session ask that of another, and reads

@@ -35,7 +35,7 @@
 // # Params
 //
 // params holds workingDir, permissionMode (default, acceptEdits, plan, dontAsk, bypassPermissions, or one of the
-// runtime's), mcpServers, schema (a JSON schema of each turn's final answer), limits, heartbeat_ms, and the options of
+// runtime's), toolPreset (one of [Config].Presets; it is not stored, so resume names it again), mcpServers, schema (a JSON schema of each turn's final answer), limits, heartbeat_ms, and the options of
 // op.Opening: model, effort, instructions, replace_instructions, max_requests, max_cost, extra_dirs, setting_sources, checkpoints,
 // stream_tool_input, unarchive. With fork the new session begins with the history of provider_session_id, up
 // to the turn in at. What params leaves out is as the server was configured. An option that the runtime lacks is

@@ -89,5 +89,5 @@ func (s *Server) openOnce(ctx context.Context, b *opening) (h *hosted, repeated 
 	}
 	h.heartbeat = b.heartbeat(s.c.Heartbeat)
 	// The session outlives the request.
-	return h, false, h.open(context.WithoutCancel(ctx), a, b.options(s.c.Base))
+	return h, false, h.open(context.WithoutCancel(ctx), a, b.options(s.c))
 }

@@ -153,6 +153,7 @@ type opening struct {
 		op.Opening
 		WorkingDir     string         `json:"workingDir"`
 		PermissionMode string         `json:"permissionMode"`
+		ToolPreset     string         `json:"toolPreset"`
 		Schema         jsontext.Value `json:"schema"`
 		MCPServers     []struct {
 			Name    string            `json:"name"`
@@ -170,6 +171,8 @@ type opening struct {
 		} `json:"limits"`
 		Heartbeat int64 `json:"heartbeat_ms"`
 	} `json:"params"`
+
+	judge adapters.Judge // of the session whose agent asks for this one
 }
 
 // modes are the modes of adapters by the names that clients use.
@@ -185,7 +188,10 @@ var elsewhere = map[string]string{
 }
 
 // check refuses what params does not take.
-func (b *opening) check() error {
+func (b *opening) check(c Config) error {
+	if _, known := c.Presets[b.Params.ToolPreset]; !known && b.Params.ToolPreset != "" {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the body: params.toolPreset is %q: use one of %s", b.Params.ToolPreset, strings.Join(slices.Sorted(maps.Keys(c.Presets)), ", "))
+	}
 	given := reflect.ValueOf(b.Params.Opening)
 	for _, f := range reflect.VisibleFields(given.Type()) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -200,14 +206,15 @@ func (b *opening) check() error {
 }
 
 // options returns the options of the session that the body asks for.
-func (b *opening) options(base adapters.Options) adapters.Options {
-	o, p := base, b.Params
+func (b *opening) options(c Config) adapters.Options {
+	o, p := c.Base, b.Params
 	given, merged := reflect.ValueOf(p.Opening), reflect.ValueOf(&o.Opening).Elem()
 	for i := range given.NumField() {
 		if f := given.Field(i); !f.IsZero() {
 			merged.Field(i).Set(f)
 		}
 	}
+	o.Judge = o.Judge.And(c.Presets[p.ToolPreset]).And(b.judge)
 	if p.Schema != nil {
 		o.Schema = p.Schema
 	}
@@ -257,7 +264,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b.SessionID = cmp.Or(b.SessionID, rand.Text())
-	if err := cmp.Or(checkID(b.SessionID), b.check()); err != nil {
+	if err := cmp.Or(checkID(b.SessionID), b.check(s.c)); err != nil {
 		return err
 	}
 	defer s.releaseUnlessHosted(b.SessionID)
@@ -273,7 +280,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b.SessionID = r.PathValue("id")
-	if err := b.check(); err != nil {
+	if err := b.check(s.c); err != nil {
 		return err
 	}
 	defer s.releaseUnlessHosted(b.SessionID)

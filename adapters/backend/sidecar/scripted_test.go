@@ -37,7 +37,7 @@ type scripted struct {
 
 func (*scripted) Capabilities() adapters.Capabilities {
 	return adapters.Capabilities{Runtime: "scripted", Can: op.SetOf().And(
-		"resume", "fork", "fork_at", "rewind", "instructions", "effort", "mcp", "tools", "max_requests", "max_cost", "extra_dirs", "setting_sources", "stream_tool_input", "schema")}
+		"resume", "fork", "fork_at", "rewind", "instructions", "effort", "judge", "mcp", "tools", "max_requests", "max_cost", "extra_dirs", "setting_sources", "stream_tool_input", "schema")}
 }
 
 func (a *scripted) Open(_ context.Context, o adapters.Options) (adapters.Session, error) {

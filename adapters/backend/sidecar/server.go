@@ -31,6 +31,10 @@ type Config struct {
 	// folder, mode, model, MCP servers and limits.
 	Base adapters.Options
 
+	// Presets are judges by the names that params.toolPreset may have. That of a session holds
+	// beside Base.Judge: the stricter verdict counts.
+	Presets map[string]adapters.Judge
+
 	// MediaFailed, if it is set, is called for each image, sound or document that cannot be
 	// stored. Its event is stored all the same.
 	MediaFailed func(session string, m event.Media, err error)

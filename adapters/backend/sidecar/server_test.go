@@ -145,6 +145,38 @@ func TestOptionsOverHTTP(t *testing.T) {
 	g.Expect(x.adapter.opened[1].Opening).To(Equal(op.Opening{SessionID: "other", Instructions: "Be brief.", Model: "small", Args: []string{"--quiet"}}))
 }
 
+// TestPresets checks that the judge of the server and that of params.toolPreset both hold.
+func TestPresets(t *testing.T) {
+	g := NewWithT(t)
+	deny := func(tool string) adapters.Judge {
+		return func(_ context.Context, c adapters.Call) adapters.Verdict {
+			if c.Tool == tool {
+				return adapters.Verdict{Effect: adapters.EffectDeny, Reason: "no " + tool}
+			}
+			return adapters.Verdict{Effect: adapters.EffectAllow}
+		}
+	}
+	x := newServer(t, sidecar.Config{
+		Base: adapters.Options{Judge: deny("Bash")}, Presets: map[string]adapters.Judge{"calm": deny("Write"), "full": nil},
+	})
+	allows := func(n int, tool string) bool {
+		return x.adapter.opened[n].Judge.Decide(t.Context(), adapters.Call{Tool: tool}).Effect == adapters.EffectAllow
+	}
+	for i, c := range []struct {
+		params string
+		write  bool
+	}{
+		{`{}`, true}, {`{"toolPreset":"full"}`, true}, {`{"toolPreset":"calm"}`, false},
+	} {
+		status, answer := x.call("POST", "/sessions", fmt.Sprintf(`{"session_id":"s%d","params":%s}`, i, c.params))
+		g.Expect(status).To(Equal(201), "%v", answer)
+		g.Expect([]bool{allows(i, "Bash"), allows(i, "Write"), allows(i, "Read")}).To(Equal([]bool{false, c.write, true}), c.params)
+	}
+	status, answer := x.call("POST", "/sessions", `{"session_id":"other","params":{"toolPreset":"clam"}}`)
+	g.Expect(status).To(Equal(400))
+	g.Expect(fmt.Sprint(answer)).To(ContainSubstring("calm, full"))
+}
+
 // TestResumeOfASessionThatTheLogDoesNotHold checks that a client can go on with a session
 // of the runtime that another program began.
 func TestResumeOfASessionThatTheLogDoesNotHold(t *testing.T) {

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/turnspec/turnspec/adapters"
+	"github.com/turnspec/turnspec/adapters/backend/policy"
+)
+
+// toolFlags bound the tools that agents may call.
+type toolFlags struct {
+	policy, preset string
+}
+
+func (f *toolFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.policy, "policy", "", "a policy file for tools: 'go doc ./adapters/backend/policy Load' lists its keys, and 'turnspec policy' tries it")
+	cmd.Flags().StringVar(&f.preset, "tool-preset", string(policy.Full), "tools that may run: full, read-only, no-bash or safe-edit")
+	completeFlag(cmd, "tool-preset", func() []string { return texts(policy.Presets()) })
+}
+
+// judge returns the judge of the flags, or nil if they bound nothing.
+func (f toolFlags) judge() (adapters.Judge, error) {
+	var j adapters.Judge
+	switch preset := policy.Preset(f.preset); {
+	case !slices.Contains(policy.Presets(), preset):
+		return nil, fmt.Errorf("--tool-preset %q: use one of %v", f.preset, policy.Presets())
+	case preset != policy.Full:
+		j = preset.Judge()
+	}
+	if f.policy == "" {
+		return j, nil
+	}
+	p, err := loadPolicy(f.policy)
+	if err != nil {
+		return nil, fmt.Errorf("--policy: %w", err)
+	}
+	p.Home, _ = os.UserHomeDir() // without a home, ~ is an unknown place
+	return p.Judge().And(j), nil
+}
