@@ -42,6 +42,9 @@ func (s *script) choice(before wire.Settings, x *step) wire.Settings {
 	if s.rt.ClientRunsTurns && x.Kind == KindSend { // each request states all
 		before = wire.Settings{Dir: before.Dir}
 	}
+	if x.Step.StatesAll {
+		before.Instructions, before.Effort, before.Schema, before.Plans = "", "", "", ""
+	}
 	return overlay(before, x.Step.Settings)
 }
 
@@ -80,7 +83,7 @@ func (s *script) collectSettings() {
 				at.Model = ""
 			}
 		case fixtures.In:
-			if sets := l.step.Step.Settings; !l.step.free && !l.invalid && sets != (wire.Settings{}) && !s.isRefusedSet(i) {
+			if sets := l.step.Step.Settings; !l.step.free && !l.invalid && (sets != (wire.Settings{}) || l.step.Step.StatesAll) && !s.isRefusedSet(i) {
 				*at = s.choice(*at, &l.step)
 			}
 			l.chosen = *at

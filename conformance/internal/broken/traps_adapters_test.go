@@ -464,6 +464,19 @@ var forgetsTheEffortLater = broken.Adapter{
 	}},
 }
 
+// settingsOfLaterMessages are the members of a message by which it states settings, for a message
+// that is the second of its session.
+var settingsOfLaterMessages = regexp.MustCompile(`("(?:And at night\?|You choose\.)".*?),"(?:agent|variant|system)":"[^"]*"`)
+
+// statesSettingsOnce states instructions, agent and variant in the first message of a session only.
+var statesSettingsOnce = broken.Adapter{
+	Name: "states-settings-once", Sentence: "states the settings of a session in its first message only",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(settingsOfLaterMessages.ReplaceAll(line, []byte("$1")))
+		return err
+	}},
+}
+
 // misspellsTheEffort asks for a level of reasoning that there is not.
 var misspellsTheEffort = broken.Adapter{
 	Name: "misspells-the-effort", Sentence: "asks for a level of reasoning that there is not",
