@@ -97,17 +97,20 @@ func typed(t *conformance.Trial, id string, sent map[string]string) string {
 }
 
 // plainText returns the text of a result, which older runtimes send as a list of
-// texts.
+// texts. A result may also be a list of something else, or an empty one.
 func plainText(reported string) string {
 	var list []struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
-	if json.Unmarshal([]byte(reported), &list) != nil {
+	if json.Unmarshal([]byte(reported), &list) != nil || len(list) == 0 {
 		return reported
 	}
 	var texts []string
 	for _, c := range list {
+		if c.Type == "" {
+			return reported
+		}
 		if c.Text != "" {
 			texts = append(texts, c.Text)
 		}

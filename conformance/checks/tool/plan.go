@@ -88,7 +88,7 @@ func plannedLists(r *conformance.Run) []string {
 				steps[i].Status = stepStatus(in.Input.Status)
 			}
 		}
-		if len(ids) > 0 {
+		if len(ids) > 0 || len(out) > 0 { // an empty list is shown in place of another
 			out = append(out, planText(slices.DeleteFunc(slices.Clone(steps), func(s event.PlanStep) bool { return s.Text == "" })))
 		}
 	}

@@ -477,6 +477,16 @@ var statesSettingsOnce = broken.Adapter{
 	}},
 }
 
+// keepsAnEmptiedPlan takes a plan without steps for no news.
+var keepsAnEmptiedPlan = broken.Adapter{
+	Name: "keeps-an-emptied-plan", Sentence: "goes on showing a plan that the model has emptied",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Plan); !ok || len(d.Steps) > 0 {
+			out(e)
+		}
+	}),
+}
+
 // misspellsTheEffort asks for a level of reasoning that there is not.
 var misspellsTheEffort = broken.Adapter{
 	Name: "misspells-the-effort", Sentence: "asks for a level of reasoning that there is not",
