@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/report"
 )
 
 // TestCIPage checks what "Gate your adapter in CI" asks people to copy: the inputs
@@ -47,7 +48,7 @@ func TestCIPage(t *testing.T) {
 		}
 	}
 	g.Expect(count).To(Equal(map[string]int{"yaml": 3, "action": 2, "go": 1, "console": 3, "": 1}))
-	for _, f := range formats() {
+	for _, f := range report.Formats() {
 		g.Expect(page).To(ContainSubstring("\n| "+f+" |"), "the table of formats")
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/report"
-	"github.com/turnspec/turnspec/conformance/report/sarif"
 )
 
 // output holds the flags for the output of a run or a merge.
@@ -35,11 +34,11 @@ func (o *output) flags(cmd *cobra.Command) {
 	fl.StringVar(&o.table, "table", "auto", "print a table of the checks: true, false, or auto, which prints it for several subjects")
 	fl.Lookup("table").NoOptDefVal = "true"
 	completeFlag(cmd, "table", func() []string { return tableChoices })
-	fl.StringArrayVar(&o.reports, "report", nil, "write a report, FORMAT=FILE: "+strings.Join(formats(), ", ")+
+	fl.StringArrayVar(&o.reports, "report", nil, "write a report, FORMAT=FILE: "+strings.Join(report.Formats(), ", ")+
 		"; github alone appends the Markdown to the summary of the job (again for more)")
 	completeFlag(cmd, "report", func() []string {
 		out := []string{"github"}
-		for _, f := range formats() {
+		for _, f := range report.Formats() {
 			out = append(out, f+"=")
 		}
 		return out
@@ -55,16 +54,6 @@ type target struct {
 	file   string
 	add    bool // append to the file
 	format report.Writer
-}
-
-// formats returns the formats of reports.
-func formats() []string { return append(report.Formats(), "sarif") }
-
-func writer(format string) report.Writer {
-	if format == "sarif" {
-		return sarif.Write
-	}
-	return report.Named(format)
 }
 
 // targets returns the reports to write. It fails, before the run, if one cannot be
@@ -84,12 +73,12 @@ func (o *output) targets() ([]target, error) {
 			continue
 		}
 		name, file, ok := strings.Cut(text, "=")
-		write := writer(name)
+		write := report.Named(name)
 		switch {
 		case !ok || file == "":
 			return nil, fmt.Errorf("--report %q: want FORMAT=FILE, such as html=report.html", text)
 		case write == nil:
-			return nil, fmt.Errorf("--report %q: unknown format %q; want one of %s", text, name, strings.Join(formats(), ", "))
+			return nil, fmt.Errorf("--report %q: unknown format %q; want one of %s", text, name, strings.Join(report.Formats(), ", "))
 		}
 		if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("--report %q: the folder %s does not exist", text, filepath.Dir(file))

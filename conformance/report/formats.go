@@ -13,6 +13,7 @@ var formats = []struct {
 	{"junit", JUnit},
 	{"markdown", Markdown},
 	{"html", HTML},
+	{"sarif", SARIF},
 }
 
 // Formats returns the names of the forms of a file.

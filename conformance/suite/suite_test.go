@@ -152,7 +152,7 @@ func (p panics) Send(ctx context.Context, m adapters.Message) error {
 func TestReports(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.json")
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=TestInside/text")
-	cmd.Env = append(os.Environ(), inside+"=silent", "TURNSPEC_REPORT=json="+file+",junit="+file+".xml")
+	cmd.Env = append(os.Environ(), inside+"=silent", "TURNSPEC_REPORT=json="+file+",junit="+file+".xml,sarif="+file+".sarif")
 	out, _ := cmd.CombinedOutput()
 	var d report.Document
 	b, err := os.ReadFile(file)
@@ -164,6 +164,9 @@ func TestReports(t *testing.T) {
 	}
 	if b, err := os.ReadFile(file + ".xml"); err != nil || !bytes.Contains(b, []byte("rerun: go test ")) {
 		t.Errorf("%v: the JUnit report names no go test to rerun", err)
+	}
+	if b, err := os.ReadFile(file + ".sarif"); err != nil || !bytes.Contains(b, []byte(`"version": "2.1.0"`)) {
+		t.Errorf("%v: the SARIF report has no version", err)
 	}
 	cmd = exec.CommandContext(t.Context(), os.Args[0], "-test.run=TestInside/text")
 	cmd.Env = append(os.Environ(), inside+"=sound", "TURNSPEC_REPORT=pdf=report.pdf")

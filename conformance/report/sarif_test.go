@@ -1,4 +1,4 @@
-package sarif_test
+package report_test
 
 import (
 	"bytes"
@@ -9,13 +9,12 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/report"
-	"github.com/turnspec/turnspec/conformance/report/sarif"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
-// TestWrite: a bad verdict is a result at a line, a known one is suppressed, and
+// TestSARIF: a bad verdict is a result at a line, a known one is suppressed, and
 // the whole fits the schema of SARIF.
-func TestWrite(t *testing.T) {
+func TestSARIF(t *testing.T) {
 	g := NewWithT(t)
 	must := &conformance.Check{ID: "text.once", Severity: conformance.Must, Sentence: "The text comes once."}
 	should := &conformance.Check{ID: "turn.stop", Severity: conformance.Should, Sentence: "A stopped turn ends."}
@@ -30,7 +29,7 @@ func TestWrite(t *testing.T) {
 	known.KnownFailure = &conformance.KnownFailure{Reason: "until v2"}
 	good.Verdict = conformance.Pass
 	var b bytes.Buffer
-	g.Expect(sarif.Write(&b, report.New(&conformance.Report{Results: []conformance.Result{bad, warned, known, good}}, report.About{Turnspec: "v1"}))).To(Succeed())
+	g.Expect(report.SARIF(&b, report.New(&conformance.Report{Results: []conformance.Result{bad, warned, known, good}}, report.About{Turnspec: "v1"}))).To(Succeed())
 	doc, err := library.FromBytes(b.Bytes())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(doc.Validate()).To(Succeed())
@@ -43,6 +42,6 @@ func TestWrite(t *testing.T) {
 	g.Expect(results[1].Level).To(Equal("warning"))
 	g.Expect(*results[2].Suppressions[0].Justification).To(Equal("until v2"))
 	b.Reset()
-	g.Expect(sarif.Write(&b, report.New(&conformance.Report{}, report.About{}))).To(Succeed())
+	g.Expect(report.SARIF(&b, report.New(&conformance.Report{}, report.About{}))).To(Succeed())
 	g.Expect(b.String()).To(ContainSubstring(`"results": []`))
 }
