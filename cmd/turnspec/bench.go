@@ -18,7 +18,6 @@ import (
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/lab/bench"
-	"github.com/turnspec/turnspec/conformance/lab/bench/gate"
 	"github.com/turnspec/turnspec/conformance/lab/bench/report"
 	"github.com/turnspec/turnspec/conformance/lab/bench/serverload"
 	"github.com/turnspec/turnspec/fixtures"
@@ -82,7 +81,7 @@ Without --load: stream, flood, slow, idle and step; with --sessions, many.
 A gate fails if the whole confidence interval is past its limit. If the interval
 contains the limit, bench makes up to four times the repeats. ` + "`--gate targets`" + `
 are the targets of this project:
-  ` + strings.Join(gate.Targets, "\n  ") + `
+  ` + strings.Join(report.Targets, "\n  ") + `
 
 --subject, --dialect and a command after -- choose the adapter as in ` + "`turnspec run`" + `.
 
@@ -123,7 +122,7 @@ Exit codes: 0 measured, 1 a gate failed, 2 the measurement failed.`,
 	completeFlag(cmd, "case", scenarioIDs)
 	completeFlag(cmd, "load", func() []string { return benchLoads })
 	completeFlag(cmd, "control", func() []string { return benchControls })
-	completeFlag(cmd, "gate", func() []string { return append([]string{"targets"}, gate.Targets...) })
+	completeFlag(cmd, "gate", func() []string { return append([]string{"targets"}, report.Targets...) })
 	cmd.AddCommand(benchCompareCmd(), benchShowCmd(), benchPageCmd(), benchServerCmd(), benchCurvesCmd())
 	return cmd
 }
@@ -149,14 +148,14 @@ func runBench(cmd *cobra.Command, f benchFlags) error {
 	ctx, stop := interruptible(cmd)
 	defer stop()
 	step, wipe := progress(cmd.ErrOrStderr())
-	cfg.Progress, cfg.More, cfg.Most = step, gate.Undecided(gates), maxExtension*f.repeat
+	cfg.Progress, cfg.More, cfg.Most = step, report.Undecided(gates), maxExtension*f.repeat
 	d, err := cfg.Run(ctx)
 	wipe()
 	if err != nil {
 		return err
 	}
 	r := report.Report{Document: d}
-	if r.Verdicts, err = gate.Judge(d, gates); err != nil {
+	if r.Verdicts, err = report.Judge(d, gates); err != nil {
 		return err
 	}
 	if f.html != "" {
@@ -177,15 +176,15 @@ func writeFile(name string, write func(io.Writer) error) (err error) {
 	return errors.Join(write(w), w.Flush())
 }
 
-func (f benchFlags) parseGates() ([]gate.Gate, error) {
-	var out []gate.Gate
+func (f benchFlags) parseGates() ([]report.Gate, error) {
+	var out []report.Gate
 	for _, text := range f.gates {
 		all := []string{text}
 		if text == "targets" {
-			all = gate.Targets
+			all = report.Targets
 		}
 		for _, t := range all {
-			g, err := gate.Parse(t)
+			g, err := report.ParseGate(t)
 			if err != nil {
 				return nil, err
 			}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnspec/turnspec/conformance/lab/bench/gate"
 	"github.com/turnspec/turnspec/conformance/lab/bench/paint"
 	"github.com/turnspec/turnspec/conformance/lab/bench/report"
 )
@@ -84,7 +83,7 @@ func runBenchPage(cmd *cobra.Command, f benchPageFlags) error {
 		return err
 	}
 	r := report.Report{Document: d}
-	if r.Verdicts, err = gate.Judge(d, gates); err != nil {
+	if r.Verdicts, err = report.Judge(d, gates); err != nil {
 		return err
 	}
 	return printBench(cmd, r, f.json, f.verbose)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/turnspec/turnspec/conformance/lab/bench/gate"
 	"github.com/turnspec/turnspec/conformance/lab/bench/report"
 	"github.com/turnspec/turnspec/conformance/report/table"
 )
@@ -99,7 +98,7 @@ compared.`,
 			if err != nil {
 				return err
 			}
-			all, err := gate.Compare(old.Document, now.Document)
+			all, err := report.Compare(old.Document, now.Document)
 			if err != nil {
 				return err
 			}
@@ -108,7 +107,7 @@ compared.`,
 			} else {
 				err = report.Changes(cmd.OutOrStdout(), all)
 			}
-			if err == nil && slices.ContainsFunc(all, func(c gate.Change) bool { return c.Worse }) {
+			if err == nil && slices.ContainsFunc(all, func(c report.Change) bool { return c.Worse }) {
 				return errFailed
 			}
 			return err

@@ -8,8 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/turnspec/turnspec/conformance/lab/bench/gate"
 )
 
 // The page is a file with its data, which its script draws, as the report of a run and the page
@@ -58,7 +56,7 @@ func HTML(w io.Writer, r Report) error {
 		page.Ratios = append(page.Ratios, t.table())
 	}
 	for _, s := range r.sorted() {
-		i := gate.Of(s.Samples)
+		i := NewInterval(s.Samples)
 		page.Absolute.Rows = append(page.Absolute.Rows, []string{s.Runtime, s.Load, s.Contender, s.Measure, Figure(i.Median, s.Unit), Figure(i.Low, s.Unit), Figure(i.High, s.Unit)})
 	}
 	data, err := json.Marshal(page, json.Deterministic(true), jsontext.EscapeForHTML(true), jsontext.AllowInvalidUTF8(true))

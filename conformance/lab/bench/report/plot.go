@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/turnspec/turnspec/conformance/lab/bench"
-	"github.com/turnspec/turnspec/conformance/lab/bench/gate"
 )
 
 // Plots are drawn here and not by a library, because good ones parse fonts when a
@@ -231,7 +230,7 @@ func (r Report) scaling() []plot {
 				runtimes = append(runtimes, s.Runtime)
 			}
 			of := byRuntime[s.Runtime]
-			of[s.Contender] = append(of[s.Contender], [2]float64{float64(n), gate.Of(s.Samples).Median})
+			of[s.Contender] = append(of[s.Contender], [2]float64{float64(n), NewInterval(s.Samples).Median})
 		}
 		for _, rt := range runtimes {
 			var lines []namedLine

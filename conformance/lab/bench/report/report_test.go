@@ -15,7 +15,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/turnspec/turnspec/conformance/lab/bench"
-	"github.com/turnspec/turnspec/conformance/lab/bench/gate"
 )
 
 // sample is a report with all optional parts.
@@ -45,9 +44,9 @@ func sample() Report {
 			},
 			Notes: []string{"something was left out"},
 		},
-		Verdicts: []gate.Verdict{
-			{Gate: "added-p50<=2x raw", Runtime: "codex", Subject: "<mine>", Load: "stream", Figure: gate.Interval{Median: 3, Low: 2.5, High: 4}, Limit: 2, Failed: true},
-			{Gate: "added-p50<=2.9x raw", Runtime: "codex", Subject: "<mine>", Load: "stream", Figure: gate.Interval{Median: 3, Low: 2.5, High: 4}, Limit: 2.9, Doubtful: true},
+		Verdicts: []Verdict{
+			{Gate: "added-p50<=2x raw", Runtime: "codex", Subject: "<mine>", Load: "stream", Figure: Interval{Median: 3, Low: 2.5, High: 4}, Limit: 2, Failed: true},
+			{Gate: "added-p50<=2.9x raw", Runtime: "codex", Subject: "<mine>", Load: "stream", Figure: Interval{Median: 3, Low: 2.5, High: 4}, Limit: 2.9, Doubtful: true},
 		},
 	}
 }

@@ -1,8 +1,12 @@
-// Package report writes the result of a benchmark. It is not part of the stable
-// interface.
+// Package report judges the figures of a benchmark and writes its result. It is not part of
+// the stable interface.
 //
 // Ratios to the controls come first, because they hold on every machine. Absolute
 // figures are separate and marked as this machine's.
+//
+// A gate limits a figure: the ratio of a subject to a control, repeat by repeat, with the
+// interval of its median. It fails only if the whole interval is on the wrong side of the
+// limit, so noise alone never fails it.
 package report
 
 import (
@@ -13,19 +17,18 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance/lab/bench"
-	"github.com/turnspec/turnspec/conformance/lab/bench/gate"
 	"github.com/turnspec/turnspec/conformance/report/table"
 )
 
 // Report is a document with the verdicts of its gates.
 type Report struct {
 	*bench.Document
-	Verdicts []gate.Verdict `json:"verdicts"`
+	Verdicts []Verdict `json:"verdicts"`
 }
 
 // Failed reports whether a gate failed.
 func (r Report) Failed() bool {
-	return slices.ContainsFunc(r.Verdicts, func(v gate.Verdict) bool { return v.Failed })
+	return slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return v.Failed })
 }
 
 // shownIfNotZero are measures that are shown only if they are not 0.
@@ -80,18 +83,18 @@ func Text(w io.Writer, r Report, whole bool) error {
 }
 
 func absoluteCells(s bench.Series, contender string) []string {
-	i := gate.Of(s.Samples)
+	i := NewInterval(s.Samples)
 	return []string{s.Runtime, s.Load, contender, s.Measure, Figure(i.Median, s.Unit), Figure(i.Low, s.Unit), Figure(i.High, s.Unit)}
 }
 
 // Gates writes the verdicts of gates.
-func Gates(w io.Writer, all []gate.Verdict) error {
+func Gates(w io.Writer, all []Verdict) error {
 	out := table.New(w)
 	writeGates(out, all)
 	return out.Err()
 }
 
-func writeGates(out *table.Writer, all []gate.Verdict) {
+func writeGates(out *table.Writer, all []Verdict) {
 	if len(all) == 0 {
 		return
 	}
@@ -113,7 +116,7 @@ func writeGates(out *table.Writer, all []gate.Verdict) {
 }
 
 // Changes writes the differences of two documents.
-func Changes(w io.Writer, all []gate.Change) error {
+func Changes(w io.Writer, all []Change) error {
 	rows := [][]string{{"runtime", "subject", "load", "measure", "old", "new", "delta", "p", ""}}
 	for _, c := range all {
 		name, show := c.Measure, func(v float64) string { return Figure(v, bench.MeasureNamed(c.Measure).Unit) }
@@ -143,7 +146,7 @@ type group struct {
 
 type row struct {
 	subject, measure string
-	of               map[string]gate.Interval
+	of               map[string]Interval
 }
 
 // compared are the controls to which ratios are shown.
@@ -155,10 +158,10 @@ func (r Report) ratios() []group {
 		if s.Control {
 			continue
 		}
-		line := row{s.Contender, s.Measure, map[string]gate.Interval{}}
+		line := row{s.Contender, s.Measure, map[string]Interval{}}
 		for _, c := range compared {
-			if all := gate.Ratios(&s, r.Find(s.Runtime, s.Load, c, s.Measure)); len(all) > 0 {
-				line.of[c] = gate.Of(all)
+			if all := Ratios(&s, r.Find(s.Runtime, s.Load, c, s.Measure)); len(all) > 0 {
+				line.of[c] = NewInterval(all)
 			}
 		}
 		if len(line.of) == 0 {
@@ -207,8 +210,8 @@ func (r Report) sorted() []bench.Series {
 }
 
 // formatVerdict formats the figure that a gate judged, with its unit if it is no ratio.
-func formatVerdict(v gate.Verdict) string {
-	g, err := gate.Parse(v.Gate)
+func formatVerdict(v Verdict) string {
+	g, err := ParseGate(v.Gate)
 	if err != nil || g.Control != "" {
 		return formatInterval(v.Figure)
 	}
@@ -216,14 +219,14 @@ func formatVerdict(v gate.Verdict) string {
 	return fmt.Sprintf("%s [%s-%s]", Figure(v.Figure.Median, u), Figure(v.Figure.Low, u), Figure(v.Figure.High, u))
 }
 
-func formatRatio(i gate.Interval) string {
-	if i == (gate.Interval{}) {
+func formatRatio(i Interval) string {
+	if i == (Interval{}) {
 		return "-"
 	}
 	return formatInterval(i)
 }
 
-func formatInterval(i gate.Interval) string {
+func formatInterval(i Interval) string {
 	return fmt.Sprintf("%s [%s-%s]", formatNumber(i.Median), formatNumber(i.Low), formatNumber(i.High))
 }
 
@@ -275,5 +278,5 @@ func work(m bench.Machine) string {
 	if len(m.Others) == 0 {
 		return text
 	}
-	return text + fmt.Sprintf("; other programs took %.2f processors, in one repeat %.2f", gate.Of(m.Others).Median, slices.Max(m.Others))
+	return text + fmt.Sprintf("; other programs took %.2f processors, in one repeat %.2f", NewInterval(m.Others).Median, slices.Max(m.Others))
 }

@@ -1,10 +1,4 @@
-// Package gate decides whether a figure of a benchmark is good enough, on a machine that
-// is never quiet. It is not part of the stable interface.
-//
-// A figure is the ratio of a subject to a control, repeat by repeat, with the
-// interval of its median. A gate fails only if the whole interval is on the wrong
-// side of the limit, so noise alone never fails it.
-package gate
+package report
 
 import (
 	"fmt"
@@ -32,9 +26,9 @@ const confidence = 0.95
 // minSamples is the number of samples that an interval without assumptions needs.
 const minSamples = 6
 
-// Of returns the interval that holds the median in 95 of 100 runs, whatever the
+// NewInterval returns the interval that holds the median in 95 of 100 runs, whatever the
 // distribution is. With fewer than six samples it is the range of all.
-func Of(samples []float64) Interval {
+func NewInterval(samples []float64) Interval {
 	if len(samples) == 0 {
 		return Interval{math.NaN(), math.NaN(), math.NaN()}
 	}
@@ -87,11 +81,11 @@ var Targets = []string{
 // units are the units of a limit, in those of the figures.
 var units = map[string]float64{"": 1, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 
-// Parse reads a gate: MEASURE<=NUMBERx CONTROL or MEASURE>=NUMBERx CONTROL, or
+// ParseGate reads a gate: MEASURE<=NUMBERx CONTROL or MEASURE>=NUMBERx CONTROL, or
 // NUMBER and a unit (ns, us, ms, s, B, KiB or MiB) if the figure itself is limited.
 // Without a unit the number is in seconds or bytes. @LOAD at the end names the load.
 // added-p50, -p90, -p99 and -max mean delay-p50 and so on.
-func Parse(text string) (Gate, error) {
+func ParseGate(text string) (Gate, error) {
 	m := form.FindStringSubmatch(text)
 	if m == nil {
 		return Gate{}, fmt.Errorf("gate %q: want MEASURE<=NUMBERx CONTROL, such as added-p99<=2x raw", text)
@@ -155,7 +149,7 @@ func Judge(d *bench.Document, gates []Gate) ([]Verdict, error) {
 			if len(samples) == 0 {
 				continue
 			}
-			v := g.judge(s, Of(samples))
+			v := g.judge(s, NewInterval(samples))
 			if (v.Failed || v.Doubtful) && s.Measure == rate {
 				v = g.judgeUndisturbed(d, s, control, v)
 			}
@@ -213,7 +207,7 @@ func (g Gate) judgeUndisturbed(d *bench.Document, s, control *bench.Series, all 
 		return &out
 	}
 	if samples := g.samples(keep(s), keep(control)); len(samples) >= minSamples {
-		return g.judge(s, Of(samples))
+		return g.judge(s, NewInterval(samples))
 	}
 	all.Failed, all.Doubtful, all.Disturbed = false, true, true
 	return all

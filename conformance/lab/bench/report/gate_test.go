@@ -1,4 +1,4 @@
-package gate
+package report
 
 import (
 	"math/rand/v2"
@@ -10,7 +10,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/lab/bench"
 )
 
-func TestParse(t *testing.T) {
+func TestParseGate(t *testing.T) {
 	for text, want := range map[string]Gate{
 		"added-p99<=2x raw":         {Measure: "delay-p99", Limit: 2, Control: "raw"},
 		" delay-max <= 1.5x lines ": {Measure: "delay-max", Limit: 1.5, Control: "lines"},
@@ -22,7 +22,7 @@ func TestParse(t *testing.T) {
 		"idle-memory <= 150KiB":     {Measure: "idle-memory", Limit: 150 << 10},
 	} {
 		g := NewWithT(t)
-		got, err := Parse(text)
+		got, err := ParseGate(text)
 		g.Expect(err).NotTo(HaveOccurred())
 		want.Text = strings.TrimSpace(text)
 		g.Expect(got).To(Equal(want))
@@ -37,11 +37,11 @@ func TestParse(t *testing.T) {
 		"speed<=2x raw":        `no measure "speed"`,
 		"added-p99<=2x python": `no control "python", only raw, lines, node, sdk, dom, usechat, spawn`,
 	} {
-		_, err := Parse(text)
+		_, err := ParseGate(text)
 		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)), text)
 	}
 	for _, text := range Targets {
-		_, err := Parse(text)
+		_, err := ParseGate(text)
 		NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	}
 }
@@ -56,7 +56,7 @@ func document(subject, control []float64) *bench.Document {
 
 func judged(t *testing.T, text string, d *bench.Document) Verdict {
 	t.Helper()
-	g, err := Parse(text)
+	g, err := ParseGate(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestARateIsJudgedWithoutOtherPrograms(t *testing.T) {
 func TestAGateWithoutFiguresIsAnError(t *testing.T) {
 	g := NewWithT(t)
 	for _, text := range []string{"delay-p99<=2x node", "delay-p50<=2x raw", "delay-p99<=2x raw@slow", "delay-p99<=2x spawn"} {
-		p, err := Parse(text)
+		p, err := ParseGate(text)
 		g.Expect(err).NotTo(HaveOccurred())
 		_, err = Judge(document([]float64{1}, []float64{1}), []Gate{p})
 		g.Expect(err).To(MatchError(ContainSubstring("nothing was measured")), text)
@@ -171,7 +171,7 @@ func TestGatesDoNotFlicker(t *testing.T) {
 // three fails even on the worst machine.
 func TestDoubtAsksForMore(t *testing.T) {
 	g := NewWithT(t)
-	p, err := Parse("delay-p99<=2x raw")
+	p, err := ParseGate("delay-p99<=2x raw")
 	g.Expect(err).NotTo(HaveOccurred())
 	more := Undecided([]Gate{p})
 	raw := []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
@@ -186,11 +186,11 @@ func TestDoubtAsksForMore(t *testing.T) {
 	g.Expect(more(&bench.Document{})).To(BeFalse())
 }
 
-func TestOf(t *testing.T) {
+func TestNewInterval(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(Of([]float64{3, 1, 2})).To(Equal(Interval{2, 1, 3}))
-	g.Expect(Of([]float64{3, 1, 2, 4})).To(Equal(Interval{2.5, 1, 4}))
-	i := Of([]float64{9, 1, 2, 3, 4, 5, 6, 7, 8, 100})
+	g.Expect(NewInterval([]float64{3, 1, 2})).To(Equal(Interval{2, 1, 3}))
+	g.Expect(NewInterval([]float64{3, 1, 2, 4})).To(Equal(Interval{2.5, 1, 4}))
+	i := NewInterval([]float64{9, 1, 2, 3, 4, 5, 6, 7, 8, 100})
 	g.Expect(i.Median).To(Equal(5.5))
 	g.Expect(i.Low).To(BeNumerically(">", 1), "an interval of ten leaves the outliers out")
 	g.Expect(i.High).To(BeNumerically("<", 100))

@@ -1,4 +1,4 @@
-package gate
+package report
 
 import (
 	"cmp"
@@ -50,7 +50,7 @@ func Compare(old, now *bench.Document) ([]Change, error) {
 		if len(ra) > 0 && len(rb) > 0 {
 			a, b, c.Control = ra, rb, control
 		}
-		c.Old, c.New = Of(a), Of(b)
+		c.Old, c.New = NewInterval(a), NewInterval(b)
 		t := &benchmath.DefaultThresholds
 		test := benchmath.AssumeNothing.Compare(benchmath.NewSample(slices.Clone(a), t), benchmath.NewSample(slices.Clone(b), t))
 		c.P = test.P
