@@ -5,6 +5,8 @@
 // tool_result.exit_code. Checks name the facts that they judge (Check.Judges). The
 // tests prove that: they make one fact wrong in the events of the reference, and apply
 // the checks again.
+//
+// What an adapter gives to a runtime consists of facts too: see Editor.
 package facts
 
 import (

@@ -69,17 +69,29 @@ func (s *Sweep) Run(ctx context.Context) ([]Strength, error) {
 	if err != nil {
 		return nil, err
 	}
+	counts, err := countTries(ctx, s.Workers, s.Cases, s.Progress, func(id string) (map[pair]bool, error) {
+		run, err := s.Play(id)
+		if err != nil || run == nil {
+			return nil, err
+		}
+		return s.judge(run, all, values, seedOf(id)), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return strengths(all, counts), nil
+}
+
+// countTries calls judge for each case, in several workers, and counts the pairs that it
+// returns: tried, and whether a check failed.
+func countTries(ctx context.Context, workers int, cases []string, progress func(done, total int, id string), judge func(id string) (map[pair]bool, error)) (map[pair]*tried, error) {
 	var mu sync.Mutex
 	counts, done := map[pair]*tried{}, 0
-	err = worker.Each(ctx, s.Workers, len(s.Cases), func(i int) error {
-		id := s.Cases[i]
-		run, err := s.Play(id)
+	err := worker.Each(ctx, workers, len(cases), func(i int) error {
+		id := cases[i]
+		seen, err := judge(id)
 		if err != nil {
 			return err
-		}
-		seen := map[pair]bool{}
-		if run != nil {
-			seen = s.judge(run, all, values, seedOf(id))
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -94,15 +106,12 @@ func (s *Sweep) Run(ctx context.Context) ([]Strength, error) {
 				n.missed = append(n.missed, id)
 			}
 		}
-		if done++; s.Progress != nil {
-			s.Progress(done, len(s.Cases), id)
+		if done++; progress != nil {
+			progress(done, len(cases), id)
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return strengths(all, counts), nil
+	return counts, err
 }
 
 // values collects the values of the facts in the cases. Their order decides which are kept,

@@ -9,11 +9,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/lab/written"
-	"github.com/turnspec/turnspec/conformance/worker"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/refusal"
 )
@@ -23,7 +20,7 @@ import (
 // with it, and applies the checks. A fact that the real runtime ignores, as a census of requests
 // found, is left out.
 //
-// The name of a fact is the runtime and its name in package written, as in
+// The name of a fact is the runtime and its name in Editor, as in
 // "codex turn/start params.cwd".
 type Written struct {
 	Checks   []*conformance.Check
@@ -42,7 +39,7 @@ func (s *Written) Run(ctx context.Context) ([]Strength, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		seen := &editor{see: func(fact string, v any) {
+		seen := &placeEditor{see: func(fact string, v any) {
 			if kept := values[fact]; len(kept) < maxValues && !slices.ContainsFunc(kept, func(x any) bool { return reflect.DeepEqual(x, v) }) {
 				values[fact] = append(kept, v)
 			}
@@ -51,31 +48,8 @@ func (s *Written) Run(ctx context.Context) ([]Strength, error) {
 			return nil, err
 		}
 	}
-	var mu sync.Mutex
-	counts, done := map[pair]*tried{}, 0
-	err := worker.Each(ctx, s.Workers, len(s.Cases), func(i int) error {
-		id := s.Cases[i]
-		found, err := s.judge(ctx, id, values)
-		if err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		for p, caught := range found {
-			n := counts[p]
-			if n == nil {
-				n = &tried{}
-				counts[p] = n
-			}
-			n.cases++
-			if !caught {
-				n.missed = append(n.missed, id)
-			}
-		}
-		if done++; s.Progress != nil {
-			s.Progress(done, len(s.Cases), id)
-		}
-		return nil
+	counts, err := countTries(ctx, s.Workers, s.Cases, s.Progress, func(id string) (map[pair]bool, error) {
+		return s.judge(ctx, id, values)
 	})
 	if err != nil {
 		return nil, err
@@ -92,7 +66,7 @@ func (s *Written) Run(ctx context.Context) ([]Strength, error) {
 }
 
 // play performs a case with an editor between the subject and the runtime.
-func (s *Written) play(id string, e *editor) (*conformance.Run, error) {
+func (s *Written) play(id string, e *placeEditor) (*conformance.Run, error) {
 	edited := map[string]conformance.Subject{}
 	for runtime, subject := range s.Subjects {
 		edited[runtime] = e.subject(subject)
@@ -104,7 +78,7 @@ func (s *Written) play(id string, e *editor) (*conformance.Run, error) {
 // whether a check fails that does not fail without the change.
 func (s *Written) judge(ctx context.Context, id string, values map[string][]any) (map[pair]bool, error) {
 	places := map[string]int{} // by fact
-	seen := &editor{see: func(fact string, _ any) { places[fact]++ }}
+	seen := &placeEditor{see: func(fact string, _ any) { places[fact]++ }}
 	plain, err := s.play(id, seen)
 	if err != nil || plain == nil {
 		return nil, err
@@ -125,7 +99,7 @@ func (s *Written) judge(ctx context.Context, id string, values map[string][]any)
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			e := &editor{fact: fact, how: how, values: values[fact], random: rand.New(rand.NewPCG(seedOf(id), 1))}
+			e := &placeEditor{fact: fact, how: how, values: values[fact], random: rand.New(rand.NewPCG(seedOf(id), 1))}
 			run, err := s.play(id, e)
 			if err != nil {
 				return nil, err
@@ -139,8 +113,8 @@ func (s *Written) judge(ctx context.Context, id string, values map[string][]any)
 	return out, nil
 }
 
-// editor reads or changes what a subject gives to a runtime: every second place of one fact.
-type editor struct {
+// placeEditor reads or changes what a subject gives to a runtime: every second place of one fact.
+type placeEditor struct {
 	see    func(fact string, v any) // reads; nil: changes
 	fact   string
 	how    Change
@@ -154,46 +128,46 @@ type editor struct {
 }
 
 // subject returns the subject with its lines read or changed on their way to the runtime.
-func (e *editor) subject(s conformance.Subject) conformance.Subject {
+func (e *placeEditor) subject(s conformance.Subject) conformance.Subject {
 	runtime := s.Runtime()
-	w := &written.Editor{Each: func(fact string, v any) written.Edit { return e.place(runtime+" "+fact, v, written.IsLine(fact)) }}
+	w := &Editor{Each: func(fact string, v any) Edit { return e.place(runtime+" "+fact, v, IsLine(fact)) }}
 	return w.Subject(s)
 }
 
 // place decides about one place of a fact.
-func (e *editor) place(fact string, v any, line bool) written.Edit {
+func (e *placeEditor) place(fact string, v any, line bool) Edit {
 	if e.see != nil {
 		e.see(fact, v)
 	}
 	if fact != e.fact {
-		return written.Edit{}
+		return Edit{}
 	}
 	was, had := e.last, e.had
 	e.last, e.had = v, true
 	e.n++
 	if e.n%2 == 0 && e.how != Previous {
-		return written.Edit{}
+		return Edit{}
 	}
-	var edit written.Edit
+	var edit Edit
 	switch {
 	case e.how == LeftOut:
-		edit.Do = written.Drop
+		edit.Do = Drop
 	case line && e.how == Repeated:
-		edit.Do = written.Repeat
+		edit.Do = Repeat
 	case line:
 	case e.how == Previous && had && !reflect.DeepEqual(was, v):
-		edit = written.Edit{Do: written.Replace, With: was}
+		edit = Edit{Do: Replace, With: was}
 	case e.how == Other:
 		if with := e.another(v); with != nil {
-			edit = written.Edit{Do: written.Replace, With: with}
+			edit = Edit{Do: Replace, With: with}
 		}
 	}
-	e.changed = e.changed || edit.Do != written.Keep
+	e.changed = e.changed || edit.Do != Keep
 	return edit
 }
 
 // another returns a value that the fact has elsewhere, or an altered one.
-func (e *editor) another(v any) any {
+func (e *placeEditor) another(v any) any {
 	known := slices.DeleteFunc(slices.Clone(e.values), func(x any) bool { return x == nil || reflect.DeepEqual(x, v) })
 	if len(known) > 0 {
 		return known[e.random.IntN(len(known))]

@@ -3,7 +3,7 @@ package requests
 import (
 	"strings"
 
-	"github.com/turnspec/turnspec/conformance/lab/written"
+	"github.com/turnspec/turnspec/conformance/lab/facts"
 	"github.com/turnspec/turnspec/fixtures/refusal"
 )
 
@@ -21,7 +21,7 @@ func kindOf(v any, fact string) string {
 	case []any:
 		return "list"
 	}
-	if written.IsLine(fact) {
+	if facts.IsLine(fact) {
 		return ""
 	}
 	return "null"
@@ -30,7 +30,7 @@ func kindOf(v any, fact string) string {
 // edits returns the changes that are possible. A line that is left out is no request.
 func edits(fact, was string) []refusal.Edit {
 	switch {
-	case written.IsLine(fact):
+	case facts.IsLine(fact):
 		return []refusal.Edit{refusal.EditTwice}
 	case strings.HasPrefix(fact, "argv "), strings.HasPrefix(fact, "env "):
 		return []refusal.Edit{refusal.EditLeftOut, refusal.EditEmpty, refusal.EditOther}
@@ -52,29 +52,29 @@ const unknown = "_unknown"
 
 // editor returns an editor that makes the change in each place of the fact. changed reports
 // whether there was one.
-func (t try) editor() (e *written.Editor, changed *bool) {
+func (t try) editor() (e *facts.Editor, changed *bool) {
 	changed = new(bool)
-	return &written.Editor{Each: func(fact string, v any) written.Edit {
+	return &facts.Editor{Each: func(fact string, v any) facts.Edit {
 		if fact == t.without {
-			return written.Edit{Do: written.Drop}
+			return facts.Edit{Do: facts.Drop}
 		}
 		if fact != t.fact {
-			return written.Edit{}
+			return facts.Edit{}
 		}
 		edit := t.edit(v)
-		*changed = *changed || edit.Do != written.Keep
+		*changed = *changed || edit.Do != facts.Keep
 		return edit
 	}}, changed
 }
 
-func (t try) edit(v any) written.Edit {
-	replace := func(with any) written.Edit { return written.Edit{Do: written.Replace, With: with} }
+func (t try) edit(v any) facts.Edit {
+	replace := func(with any) facts.Edit { return facts.Edit{Do: facts.Replace, With: with} }
 	_, isText := v.(string)
 	switch t.how {
 	case refusal.EditLeftOut:
-		return written.Edit{Do: written.Drop}
+		return facts.Edit{Do: facts.Drop}
 	case refusal.EditTwice:
-		return written.Edit{Do: written.Repeat}
+		return facts.Edit{Do: facts.Repeat}
 	case refusal.EditNull:
 		if v != nil {
 			return replace(nil)
@@ -111,5 +111,5 @@ func (t try) edit(v any) written.Edit {
 			return replace(!v)
 		}
 	}
-	return written.Edit{}
+	return facts.Edit{}
 }

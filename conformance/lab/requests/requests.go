@@ -20,7 +20,6 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/lab/facts"
 	"github.com/turnspec/turnspec/conformance/lab/live"
-	"github.com/turnspec/turnspec/conformance/lab/written"
 	"github.com/turnspec/turnspec/conformance/worker"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/refusal"
@@ -175,7 +174,7 @@ type plainRun struct {
 func (c *Census) plain(ctx context.Context, scenario string) (*plainRun, []try, error) {
 	was, within, tags := map[string]string{}, map[string]string{}, map[string][]string{}
 	p := &plainRun{noise: map[string]bool{}, limit: hangTime, texts: map[string]string{}}
-	seer := &written.Editor{Each: func(fact string, v any) written.Edit {
+	seer := &facts.Editor{Each: func(fact string, v any) facts.Edit {
 		if was[fact] == "" || was[fact] == "null" {
 			was[fact] = kindOf(v, fact)
 		}
@@ -188,7 +187,7 @@ func (c *Census) plain(ctx context.Context, scenario string) (*plainRun, []try, 
 		if i := strings.LastIndexByte(fact, '.'); i > 0 && within[fact[:i]] != "" && !slices.Contains(tags[fact], within[fact[:i]]) {
 			tags[fact] = append(tags[fact], within[fact[:i]])
 		}
-		return written.Edit{}
+		return facts.Edit{}
 	}}
 	run, err := c.standIn(scenario, seer)
 	if err == nil && run == nil {
@@ -303,7 +302,7 @@ func (c *Census) with(ctx context.Context, t try, p *plainRun, refused *refusal.
 }
 
 // standIn plays the stored case. The run is nil if the reference cannot perform it.
-func (c *Census) standIn(scenario string, e *written.Editor) (*conformance.Run, error) {
+func (c *Census) standIn(scenario string, e *facts.Editor) (*conformance.Run, error) {
 	s := e.Subject(c.Subject)
 	return facts.Play(c.Corpus, map[string]conformance.Subject{s.Runtime(): s}, c.id(scenario))
 }
@@ -313,7 +312,7 @@ func (c *Census) id(scenario string) string {
 }
 
 // real performs a scenario on the real runtime. limit 0 is that of a live run.
-func (c *Census) real(ctx context.Context, scenario string, e *written.Editor, limit time.Duration) (*seen, error) {
+func (c *Census) real(ctx context.Context, scenario string, e *facts.Editor, limit time.Duration) (*seen, error) {
 	scn, err := c.Corpus.LoadScenario(scenario)
 	if err != nil {
 		return nil, err
@@ -356,9 +355,9 @@ func (c *Census) cover(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		in := map[string]bool{}
-		run, err := c.standIn(one.Scenario, &written.Editor{Each: func(fact string, _ any) written.Edit {
+		run, err := c.standIn(one.Scenario, &facts.Editor{Each: func(fact string, _ any) facts.Edit {
 			in[fact] = c.Facts == nil || c.Facts(fact)
-			return written.Edit{}
+			return facts.Edit{}
 		}})
 		if err != nil {
 			return nil, err

@@ -16,7 +16,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
-	"github.com/turnspec/turnspec/conformance/lab/written"
+	"github.com/turnspec/turnspec/conformance/lab/facts"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/refusal"
 	"github.com/turnspec/turnspec/fixtures/wire"
@@ -67,7 +67,7 @@ func (s *seen) waitExited(ctx context.Context) {
 
 // around keeps what passes between a subject and the launcher that it gets.
 func (s *seen) around(of conformance.Subject) conformance.Subject {
-	return written.Between(of, func(_ *conformance.Open, next proc.Launcher) proc.Launcher {
+	return facts.Between(of, func(_ *conformance.Open, next proc.Launcher) proc.Launcher {
 		return proc.LauncherFunc(func(ctx context.Context, c proc.Command) (proc.Process, error) {
 			p, err := next.Launch(ctx, c)
 			if err != nil {

@@ -1,10 +1,4 @@
-// Package written reads and changes what an adapter gives to a runtime: lines, arguments and
-// variables. It is not part of the stable interface.
-//
-// A fact is one thing that an adapter gives. Its name is "argv" and a flag, such as
-// "argv --verbose"; "env" and a variable; or the method or kind of a line, and the path of the
-// member in it, such as "turn/start params.cwd". The kind alone is the whole line.
-package written
+package facts
 
 import (
 	"bytes"
@@ -25,7 +19,11 @@ import (
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
-// Editor reads or changes facts on their way to the runtime.
+// Editor reads or changes what an adapter gives to a runtime: lines, arguments and variables.
+//
+// Each thing that it gives is a fact. Its name is "argv" and a flag, such as "argv --verbose";
+// "env" and a variable; or the method or kind of a line, and the path of the member in it, such
+// as "turn/start params.cwd". The kind alone is the whole line.
 type Editor struct {
 	// Each is called for each fact that is written, in order, by one goroutine at a time. The
 	// value of a whole line is nil, that of a flag a string with what follows it.
@@ -65,7 +63,7 @@ func (e *Editor) Subject(s conformance.Subject) conformance.Subject {
 			if err != nil {
 				return nil, err
 			}
-			return &process{p, &lines{WriteCloser: p.Stdin(), rt: rt, e: e}}, nil
+			return &editedProcess{p, &editedLines{WriteCloser: p.Stdin(), rt: rt, e: e}}, nil
 		})
 	})
 }
@@ -75,22 +73,22 @@ func Between(s conformance.Subject, wrap func(o *conformance.Open, next proc.Lau
 	return broken.Adapter{Mutation: broken.Opening(func(o *conformance.Open) { o.Launch = wrap(o, o.Launch) })}.Subject(s)
 }
 
-type process struct {
+type editedProcess struct {
 	proc.Process
 	in io.WriteCloser
 }
 
-func (p *process) Stdin() io.WriteCloser { return p.in }
+func (p *editedProcess) Stdin() io.WriteCloser { return p.in }
 
-// lines passes on whole lines, as the editor changes them.
-type lines struct {
+// editedLines passes on whole lines, as the editor changes them.
+type editedLines struct {
 	io.WriteCloser
 	rt   *wire.Runtime
 	e    *Editor
 	rest []byte
 }
 
-func (w *lines) Write(b []byte) (int, error) {
+func (w *editedLines) Write(b []byte) (int, error) {
 	w.rest = append(w.rest, b...)
 	for {
 		end := bytes.IndexByte(w.rest, '\n')
@@ -108,7 +106,7 @@ func (w *lines) Write(b []byte) (int, error) {
 }
 
 // Close writes what has no line end, such as the message of a process that takes no lines.
-func (w *lines) Close() error {
+func (w *editedLines) Close() error {
 	if len(w.rest) > 0 {
 		if _, err := w.WriteCloser.Write(w.rest); err != nil {
 			return err
@@ -139,7 +137,7 @@ func (e *Editor) line(rt *wire.Runtime, line []byte) [][]byte {
 	if json.Unmarshal(line, &v) != nil {
 		return kept
 	}
-	c := change{e: e}
+	c := lineChange{e: e}
 	c.members(name+" ", v)
 	if !c.made {
 		return kept
@@ -151,19 +149,19 @@ func (e *Editor) line(rt *wire.Runtime, line []byte) [][]byte {
 	return [][]byte{out}
 }
 
-// change changes the members of one line.
-type change struct {
+// lineChange changes the members of one line.
+type lineChange struct {
 	e    *Editor
 	made bool
 }
 
 // members changes the members of an object or a list, which is at path. It returns the list if it
 // is shorter afterwards.
-func (c *change) members(path string, v any) []any {
+func (c *lineChange) members(path string, v any) []any {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if with, keep := c.value(join(path, name), v[name]); keep {
+			if with, keep := c.value(memberPath(path, name), v[name]); keep {
 				v[name] = with
 			} else {
 				delete(v, name)
@@ -181,7 +179,7 @@ func (c *change) members(path string, v any) []any {
 	return nil
 }
 
-func join(path, name string) string {
+func memberPath(path, name string) string {
 	if strings.HasSuffix(path, " ") {
 		return path + name
 	}
@@ -189,7 +187,7 @@ func join(path, name string) string {
 }
 
 // value returns the value that takes the place of one, and whether there is one.
-func (c *change) value(path string, v any) (with any, keep bool) {
+func (c *lineChange) value(path string, v any) (with any, keep bool) {
 	switch edit := c.e.Each(path, v); edit.Do {
 	case Drop:
 		c.made = true

@@ -1,4 +1,4 @@
-package written
+package facts
 
 import (
 	"bytes"
@@ -77,7 +77,7 @@ func TestLines(t *testing.T) {
 		{"turn/start params.input", Edit{Do: Replace, With: nil}, `{"id":1,"method":"turn/start","params":{"input":null,"limit":null}}` + "\n"},
 	} {
 		var out sink
-		w := &lines{WriteCloser: &out, rt: runtimes.Find("codex"), e: editing(c.fact, c.edit)}
+		w := &editedLines{WriteCloser: &out, rt: runtimes.Find("codex"), e: editing(c.fact, c.edit)}
 		for _, part := range []string{line[:20], line[20:], "\n"} {
 			if _, err := io.WriteString(w, part); err != nil {
 				t.Fatal(err)
@@ -92,7 +92,7 @@ func TestLines(t *testing.T) {
 // A process that takes one message gets it as it was written, although it has no line end.
 func TestMessageWithoutLineEnd(t *testing.T) {
 	var out sink
-	w := &lines{WriteCloser: &out, rt: runtimes.Find("codexexec"), e: editing("", Edit{})}
+	w := &editedLines{WriteCloser: &out, rt: runtimes.Find("codexexec"), e: editing("", Edit{})}
 	_, err := io.WriteString(w, "Two\nlines")
 	if err == nil {
 		err = w.Close()
