@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turnspec/turnspec/adapters/backend/dialect/agentui"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/internal/agentui"
 )
 
 var goodAgentUI = strings.Split(strings.TrimSpace(`

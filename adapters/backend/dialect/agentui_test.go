@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/turnspec/turnspec/adapters/backend/dialect/agentui"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/internal/agentui"
 	"github.com/turnspec/turnspec/adapters/event"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/turnspec/turnspec/adapters/backend/dialect/agui"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/internal/agui"
 	"github.com/turnspec/turnspec/adapters/event"
 )
 

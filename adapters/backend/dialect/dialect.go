@@ -1,8 +1,8 @@
-// Package dialect reads messages of the vocabularies that its sub-packages write.
+// Package dialect reads messages of the vocabularies that package dialects lists.
 //
-// Each sub-package is one vocabulary: a Translator, which makes its messages from the events of
-// a session, and a Checker, which reads a stream of messages, anybody's, and reports each rule
-// that the stream breaks.
+// Each vocabulary has a package in internal, with a Translator, which makes its messages from
+// the events of a session, and a Checker, which reads a stream of messages of any server and
+// reports each rule that the stream breaks.
 //
 //	agentui     the event classes of Agent UI
 //	agui        the events of AG-UI

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/turnspec/turnspec/adapters/backend/dialect/uistream"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/internal/uistream"
 	"github.com/turnspec/turnspec/adapters/event"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/turnspec/turnspec/adapters/backend/dialect"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/agui"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/uistream"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/internal/agui"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/internal/uistream"
 )
 
 // vector is a stream of testdata/vectors, whose comments say what its head means.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/turnspec/turnspec/adapters/backend/dialect/wsmessages"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/internal/wsmessages"
 	"github.com/turnspec/turnspec/adapters/event"
 )
 

@@ -7,10 +7,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/turnspec/turnspec/adapters/backend/dialect/agentui"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/agui"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/uistream"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/wsmessages"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/dialects"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/plug/mapping"
@@ -18,9 +15,15 @@ import (
 
 // TestEachRuleIsReported checks that a check reports each rule of each dialect.
 func TestEachRuleIsReported(t *testing.T) {
-	for _, rule := range slices.Concat(uistream.Rules(), agui.Rules(), agentui.Rules(), wsmessages.Rules()) {
-		if mapping.CheckOf(rule) == "" {
-			t.Errorf("no check reports %s", rule)
+	for _, name := range dialects.Names() {
+		d, _ := dialects.Of(name)
+		if len(d.Rules()) == 0 {
+			t.Errorf("the checker of %s has no rules", name)
+		}
+		for _, rule := range d.Rules() {
+			if mapping.CheckOf(rule) == "" {
+				t.Errorf("no check reports %s", rule)
+			}
 		}
 	}
 }

@@ -1,12 +1,13 @@
-// Package dialects is the registry of dialects.
+// Package dialects is the registry of dialects. The comment of each package in
+// adapters/backend/dialect/internal describes how events become the messages of a vocabulary.
 package dialects
 
 import (
 	"github.com/turnspec/turnspec/adapters/backend/dialect"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/agentui"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/agui"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/uistream"
-	"github.com/turnspec/turnspec/adapters/backend/dialect/wsmessages"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/internal/agentui"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/internal/agui"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/internal/uistream"
+	"github.com/turnspec/turnspec/adapters/backend/dialect/internal/wsmessages"
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
@@ -28,6 +29,18 @@ type Dialect struct {
 	// Rejoin returns the Reply to a client that lost the stream of the turn that runs, and has
 	// dropped what it received; nil if clients of the dialect do not ask for that.
 	Rejoin func(answered func(id string) bool) Reply
+	// NewChecker returns a strict checker of a stream.
+	NewChecker func() Checker
+	// Rules returns the names of the rules that the checker applies.
+	Rules func() []string
+	// LeftOut returns the types of events that have no form in the vocabulary, with the reasons.
+	LeftOut func() map[event.Type]string
+}
+
+// Checker checks the messages of a stream, in order.
+type Checker interface {
+	Add(message []byte) []dialect.Problem
+	End() []dialect.Problem
 }
 
 // Request is a request that is answered with the stream of a turn.
@@ -53,16 +66,29 @@ type Message struct {
 }
 
 var all = []Dialect{
-	{Name: "agentui", New: func() func(event.Event) []Message { return encoded(new(agentui.Translator).Translate) }},
-	{Name: "agui", New: func() func(event.Event) []Message { return encoded(new(agui.Translator).Translate) }, OneTurn: true, ReadRequest: readInput},
+	{
+		Name:       "agentui",
+		New:        func() func(event.Event) []Message { return encoded(new(agentui.Translator).Translate) },
+		NewChecker: func() Checker { return new(agentui.Checker) }, Rules: agentui.Rules, LeftOut: agentui.LeftOut,
+	},
+	{
+		Name: "agui", OneTurn: true, ReadRequest: readInput,
+		New:        func() func(event.Event) []Message { return encoded(new(agui.Translator).Translate) },
+		NewChecker: func() Checker { return new(agui.Checker) }, Rules: agui.Rules, LeftOut: agui.LeftOut,
+	},
 	uiDialect("uistream", false),
 	uiDialect("uistream-approvals", true),
-	{Name: "wsmessages", New: func() func(event.Event) []Message { return encoded(new(wsmessages.Translator).Translate) }},
+	{
+		Name:       "wsmessages",
+		New:        func() func(event.Event) []Message { return encoded(new(wsmessages.Translator).Translate) },
+		NewChecker: func() Checker { return new(wsmessages.Checker) }, Rules: wsmessages.Rules, LeftOut: wsmessages.LeftOut,
+	},
 }
 
 func uiDialect(name string, approvals bool) Dialect {
 	d := Dialect{
 		Name: name, AfterStream: uistream.EndOfStream, OneTurn: true, Headers: uistream.Headers(),
+		NewChecker: func() Checker { return new(uistream.Checker) }, Rules: uistream.Rules, LeftOut: uistream.LeftOut,
 		New: func() func(event.Event) []Message {
 			return encoded((&uistream.Translator{Approvals: approvals}).Translate)
 		},

@@ -1,5 +1,5 @@
 // Package uistream translates events to the UI message stream of Vercel's AI SDK, which
-// its useChat reads, and checks such streams. It is not part of the stable interface.
+// its useChat reads, and checks such streams.
 //
 // Versions 6 and 7 of the package ai accept what the Translator writes. The Checker is stricter
 // than they are: they accept streams without a start, with two starts, with text that never

@@ -1,10 +1,9 @@
-// Package agui translates events to AG-UI, version 1.0, and checks streams of it. It is
-// not part of the stable interface.
+// Package agui translates events to AG-UI, version 1.0, and checks streams of it.
 //
-// The Checker follows the specification, https://docs.ag-ui.com/spec; testdata/vectors/agui.txtar, beside this
-// package, has streams for each of its rules, and what @ag-ui/client does with them. The client
-// accepts some that break a rule, because it drops what it does not know and leaves some rules to
-// producers. Where the Checker is stricter than the specification, the problem is advice.
+// The Checker follows the specification, https://docs.ag-ui.com/spec; testdata/vectors/agui.txtar
+// of package dialect has streams for each of its rules, and what @ag-ui/client does with them.
+// The client accepts some that break a rule, because it drops what it does not know and leaves
+// some rules to producers. Where the Checker is stricter than the specification, the problem is advice.
 //
 // # Runs
 //

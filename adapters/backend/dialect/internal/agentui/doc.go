@@ -1,6 +1,5 @@
 // Package agentui translates events to the event classes of Agent UI, a draft standard
-// for agent interaction surfaces, and checks such streams. It is not part of the stable
-// interface.
+// for agent interaction surfaces, and checks such streams.
 //
 // # Envelope
 //

@@ -1,6 +1,5 @@
 // Package wsmessages translates events to the messages that chat servers with one text
-// per response send over a WebSocket, and checks such streams. It is not part of the
-// stable interface.
+// per response send over a WebSocket, and checks such streams.
 //
 //	text_delta         {responseId, delta}                separator if it is only the blank line between two blocks
 //	text_done          {responseId, text}                 ends a response
