@@ -31,21 +31,20 @@ const name = "codexexec"
 
 // client drives one run.
 type client struct {
-	drive.Unsupported
+	drive.PerMessage
 	d       *drive.Driver
 	cfg     codex.Config
 	thread  string
 	calls   calls
-	queue   []fixtures.Step // messages that wait for the end of the turn
-	message string          // of the last process
-	begun   bool            // that process has begun its turn
-	retries bool            // it has announced another request to the model
-	ended   map[string]bool
+	begun   bool // that process has begun its turn
+	retries bool // it has announced another request to the model
 }
 
 func newCodexExec(d *drive.Driver) (drive.Client, error) {
 	cfg, err := codex.ConfigFor(d.Version, d.Scenario.InitialMode(), d.Scenario.Needs)
-	return &client{Unsupported: name, d: d, cfg: cfg, calls: callsOf(d.Scenario, d.Version), ended: map[string]bool{}}, err
+	c := &client{d: d, cfg: cfg, calls: callsOf(d.Scenario, d.Version)}
+	c.PerMessage = drive.PerMessage{Unsupported: name, Driver: d, Start: c.start}
+	return c, err
 }
 
 // Open implements drive.Client. It starts nothing: the first message does.
@@ -57,31 +56,6 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 		return errors.New("codex exec continues its session with each message: remove the open")
 	}
 	return nil
-}
-
-// Send implements drive.Client. The runtime has no queue, so a message waits for
-// the end of the turn.
-func (c *client) Send(_ context.Context, s fixtures.Step) error {
-	if s.What != "" {
-		return c.Error("sends a message with a priority")
-	}
-	c.queue = append(c.queue, s)
-	return c.Poll()
-}
-
-// Poll implements drive.Poller. It starts a process for the next message when the one before
-// it has exited.
-func (c *client) Poll() error {
-	if c.d.Alive() {
-		return nil
-	}
-	c.ended[c.message] = true
-	if len(c.queue) == 0 {
-		return nil
-	}
-	s := c.queue[0]
-	c.queue = c.queue[1:]
-	return c.start(s)
 }
 
 // start starts the process of a message.
@@ -112,11 +86,8 @@ func (c *client) start(s fixtures.Step) error {
 	for _, f := range s.Files { // the option takes all that follows it
 		args = append(args, "--image", c.d.Path(f))
 	}
-	c.message, c.begun, c.retries = s.ID, false, false
-	if err := c.d.Spawn(args, nil); err != nil {
-		return err
-	}
-	return c.d.WriteAll(s.Text)
+	c.begun, c.retries = false, false
+	return c.Spawn(s, args, nil)
 }
 
 // instructions is the setting that gives the model instructions: in addition to the runtime's
@@ -158,40 +129,14 @@ func (c *client) Read(b []byte) {
 	c.calls.read(b)
 }
 
-// Asks implements drive.Client.
-func (c *client) Asks(string) bool { return false }
-
-// ShowsInput implements drive.Client.
-func (c *client) ShowsInput(string) bool { return true }
-
 // ShowsTool implements drive.Client.
 func (c *client) ShowsTool(id string) bool { return c.calls.started[id] }
 
 // ShowsResult implements drive.Client.
 func (c *client) ShowsResult(id string) bool { return c.calls.completed[id] }
 
-// ShowsOutput implements drive.Client.
-func (c *client) ShowsOutput(string) bool { return false }
-
-// Settled implements drive.Client.
-func (c *client) Settled(bool) bool { return true }
-
 // Streams implements drive.Client.
 func (c *client) Streams() bool { return c.d.Alive() }
 
-// TaskEnded implements drive.Client.
-func (c *client) TaskEnded(string) bool { return false }
-
-// Idle implements drive.Client.
-func (c *client) Idle() bool { return !c.d.Alive() && len(c.queue) == 0 }
-
-// Ended implements drive.Client. A turn ends with its process, because the last
-// lines of the turn come before.
-func (c *client) Ended(message string) bool { return c.ended[message] }
-
 // Retries implements drive.Client.
 func (c *client) Retries() bool { return c.retries }
-
-// Texts implements drive.Client. Texts come whole, after their reply, so that no hold after
-// a part of one is reached. An empty one lets a hold before the first part be reached.
-func (c *client) Texts() []*drive.Text { return []*drive.Text{{}} }

@@ -31,7 +31,7 @@ const name = "opencoderun"
 
 // client drives one run.
 type client struct {
-	drive.Unsupported
+	drive.PerMessage
 	d        *drive.Driver
 	cfg      opencode.Config
 	model    string // of the next process; "": the default
@@ -41,18 +41,17 @@ type client struct {
 	results  map[string]bool // of tool calls, that the wire shows
 	steps    bool            // the wire shows a step of the model that has not ended
 	begun    bool            // the process has begun its turn
-	queue    []fixtures.Step // messages that wait for the end of the turn
-	message  string          // of the last process
-	ended    map[string]bool
 }
 
 func newOpenCodeRun(d *drive.Driver) (drive.Client, error) {
 	cfg, err := opencode.ConfigFor(d.Scenario.InitialMode(), d.Scenario.Needs)
 	cfg.Servers = d.Scenario.Servers
-	return &client{
-		Unsupported: name, d: d, cfg: cfg, model: d.Scenario.OpenModel(name), plans: d.Scenario.InitialMode() == "plan",
-		results: map[string]bool{}, ended: map[string]bool{},
-	}, err
+	c := &client{
+		d: d, cfg: cfg, model: d.Scenario.OpenModel(name), plans: d.Scenario.InitialMode() == "plan",
+		results: map[string]bool{},
+	}
+	c.PerMessage = drive.PerMessage{Unsupported: name, Driver: d, Start: c.start}
+	return c, err
 }
 
 // Open implements drive.Client. It starts nothing: the next message does.
@@ -63,31 +62,6 @@ func (c *client) Open(_ context.Context, s fixtures.Step) (err error) {
 	}
 	c.session, err = drive.SessionOf(s, c.sessions, c.session)
 	return err
-}
-
-// Send implements drive.Client. The runtime has no queue, so a message waits for
-// the end of the turn.
-func (c *client) Send(_ context.Context, s fixtures.Step) error {
-	if s.What != "" {
-		return c.Error("sends a message with a priority")
-	}
-	c.queue = append(c.queue, s)
-	return c.Poll()
-}
-
-// Poll implements drive.Poller. It starts a process for the next message when the one before
-// it has exited.
-func (c *client) Poll() error {
-	if c.d.Alive() {
-		return nil
-	}
-	c.ended[c.message] = true
-	if len(c.queue) == 0 {
-		return nil
-	}
-	s := c.queue[0]
-	c.queue = c.queue[1:]
-	return c.start(s)
 }
 
 // start starts the process of a message.
@@ -113,11 +87,8 @@ func (c *client) start(s fixtures.Step) error {
 	for _, f := range s.Files {
 		args = append(args, "--file", c.d.Path(f))
 	}
-	c.message, c.steps, c.begun = s.ID, false, false
-	if err := c.d.Spawn(append(args, conn.Args...), conn.Env); err != nil {
-		return err
-	}
-	return c.d.WriteAll(s.Text)
+	c.steps, c.begun = false, false
+	return c.Spawn(s, append(args, conn.Args...), conn.Env)
 }
 
 // allowAll is the option that allows what would be asked for.
@@ -178,12 +149,6 @@ func (c *client) Read(b []byte) {
 	}
 }
 
-// Asks implements drive.Client.
-func (c *client) Asks(string) bool { return false }
-
-// ShowsInput implements drive.Client.
-func (c *client) ShowsInput(string) bool { return true }
-
 // ShowsTool implements drive.Client. The wire never shows that a tool runs: the scenario waits
 // for a file that it makes.
 func (c *client) ShowsTool(string) bool { return true }
@@ -191,27 +156,8 @@ func (c *client) ShowsTool(string) bool { return true }
 // ShowsResult implements drive.Client.
 func (c *client) ShowsResult(id string) bool { return c.results[id] }
 
-// ShowsOutput implements drive.Client.
-func (c *client) ShowsOutput(string) bool { return false }
-
-// Settled implements drive.Client.
-func (c *client) Settled(bool) bool { return true }
-
 // Streams implements drive.Client.
 func (c *client) Streams() bool { return c.steps }
 
-// TaskEnded implements drive.Client.
-func (c *client) TaskEnded(string) bool { return false }
-
-// Idle implements drive.Client.
-func (c *client) Idle() bool { return !c.d.Alive() && len(c.queue) == 0 }
-
-// Ended implements drive.Client. A turn ends with its process.
-func (c *client) Ended(message string) bool { return c.ended[message] }
-
 // Retries implements drive.Client.
 func (c *client) Retries() bool { return false }
-
-// Texts implements drive.Client. Texts come whole, at the end of their reply, so that no hold
-// after one is reached. An empty one lets a hold before the first part be reached.
-func (c *client) Texts() []*drive.Text { return []*drive.Text{{}} }
