@@ -63,7 +63,6 @@ type sink interface {
 	event(name string, v any) error
 	raw(s string) error // written to a stream as it is
 	whole(v any) error
-	streams() bool
 }
 
 var (

@@ -22,7 +22,6 @@ type eventSink struct {
 	buf     []byte
 }
 
-func (s *eventSink) streams() bool   { return true }
 func (s *eventSink) whole(any) error { return nil }
 func (s *eventSink) event(name string, v any) error {
 	b, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
@@ -55,7 +54,6 @@ func (s *eventSink) write(b []byte) error {
 // wholeSink writes the reply as one value at its end.
 type wholeSink struct{ w http.ResponseWriter }
 
-func (s wholeSink) streams() bool           { return false }
 func (s wholeSink) event(string, any) error { return nil }
 func (s wholeSink) raw(string) error        { return nil }
 func (s wholeSink) whole(v any) error {

@@ -35,10 +35,6 @@ var all = []*drive.Runtime{
 	chat.Runtime,
 }
 
-// Register adds a runtime that this module does not have. It must be called before
-// anything is recorded, from an init function or TestMain.
-func Register(r *drive.Runtime) { all = append(all, r) }
-
 // All returns the runtimes.
 func All() []*drive.Runtime { return slices.Clone(all) }
 
