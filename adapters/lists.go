@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/op"
 )
 
 // Lister is a Session that lists what its runtime offers. List returns ErrUnsupported for a
@@ -24,15 +23,6 @@ const (
 	ListAccount  List = "account"  // whom the runtime works for: one entry, or none
 	ListSessions List = "sessions" // that the runtime has stored
 )
-
-// Lists returns the names of all lists.
-func Lists() []List {
-	out := make([]List, len(op.Lists))
-	for i, name := range op.Lists {
-		out[i] = List(name)
-	}
-	return out
-}
 
 // Listed is an entry of a list.
 type Listed struct {
