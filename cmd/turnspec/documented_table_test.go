@@ -343,7 +343,7 @@ var documentedTable = map[string]how{
 	"go doc github.com/turnspec/turnspec/conformance/lab/explore":                                                      {clone: true, graph: true},
 	"go doc github.com/turnspec/turnspec/adapters/backend/sidecar":                                                     {clone: true, graph: true},
 	"go doc github.com/turnspec/turnspec/adapters/backend/acpagent":                                                    {clone: true, graph: true},
-	"go doc github.com/turnspec/turnspec/adapters/backend/dialect/internal/wsmessages":                                          {clone: true, graph: true},
+	"go doc github.com/turnspec/turnspec/adapters/backend/dialect/internal/wsmessages":                                 {clone: true, graph: true},
 	"go doc github.com/turnspec/turnspec/adapters/backend/runner":                                                      {clone: true, graph: true},
 	"go doc ./adapters/event":                                                                                          {clone: true},
 	"go doc ./adapters/backend/policy":                                                                                 {clone: true},
