@@ -283,7 +283,7 @@ func (a *account) addBlock(e event.Event) {
 	case event.InterruptResolved:
 		a.answer(e, askRef{replay.KindInterrupt, d.InterruptID}, replay.Answered, d.By)
 	case event.Plan:
-		a.plans[e.SubagentID] = d.Steps
+		a.plans[e.SubagentID] = append([]event.PlanStep{}, d.Steps...) // of an emptied plan no steps, not nil
 	case event.Notice:
 		a.aside(e, string(d.Level)+" "+string(d.Code)+" "+d.Text)
 	case event.Checkpoint:

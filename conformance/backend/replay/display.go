@@ -90,7 +90,7 @@ func (s *display) blocks(m *replay.Message, blocks []replay.Block, agent string,
 				index = q.index
 			}
 		case replay.KindPlan:
-			s.plans[agent] = b.Steps
+			s.plans[agent] = append([]event.PlanStep{}, b.Steps...)
 		case replay.KindNotice:
 			s.asides[agent] = append(s.asides[agent], string(b.Notice.Level)+" "+string(b.Notice.Code)+" "+b.Text)
 		case replay.KindCheckpoint:
