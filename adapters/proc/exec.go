@@ -59,6 +59,13 @@ func (Exec) Launch(ctx context.Context, c Command) (Process, error) {
 	if len(c.Argv) == 0 {
 		return nil, errors.New("launch: empty command")
 	}
+	if c.Dir != "" { // exec names the program if the folder is missing
+		if info, err := os.Stat(c.Dir); err != nil {
+			return nil, fmt.Errorf("the working directory: %w", err)
+		} else if !info.IsDir() {
+			return nil, fmt.Errorf("the working directory: %s is no folder", c.Dir)
+		}
+	}
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
 	cmd.Dir, cmd.Env = c.Dir, Environ(c.Env)
 	ownGroup(cmd)

@@ -32,6 +32,15 @@ func TestKill(t *testing.T) {
 	g.Expect(kill(cmd.Process, SIGKILL)).To(Succeed())
 }
 
+// TestMissingFolder checks that the error names the folder, and not the program, which is there.
+func TestMissingFolder(t *testing.T) {
+	g := NewWithT(t)
+	for _, dir := range []string{"/no/such/folder", os.Args[0]} {
+		_, err := Exec{}.Launch(t.Context(), Command{Argv: []string{os.Args[0]}, Dir: dir})
+		g.Expect(err).To(MatchError(SatisfyAll(HavePrefix("the working directory: "), ContainSubstring(dir))))
+	}
+}
+
 // End ends a real process that ignores its stdin.
 func TestEnd(t *testing.T) {
 	g := NewWithT(t)

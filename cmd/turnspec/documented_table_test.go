@@ -229,7 +229,7 @@ var documentedTable = map[string]how{
 	"turnspec log show chats.db":                                                    {files: []string{"chats.db"}},
 	"turnspec log show chats.db s1 --after 40":                                      {files: []string{"chats.db"}},
 	"turnspec log show chats.db s1 --json | turnspec chat":                          {files: []string{"chats.db"}},
-	"turnspec log follow chats.db s1 --until-end":                                   {files: []string{"chats.db"}},
+	"turnspec log follow chats.db s1 --forever":                                     {notRun: endsOnSignal},
 	"turnspec log follow FILE":                                                      {notRun: endsOnSignal},
 	"turnspec log follow chats.db":                                                  {notRun: endsOnSignal},
 	"turnspec log follow chats.db s1 --json":                                        {notRun: endsOnSignal},

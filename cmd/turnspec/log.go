@@ -160,17 +160,18 @@ be left out if the log has only one.`,
 }
 
 func logFollowCmd() *cobra.Command {
-	var asJSON, untilEnd bool
+	var asJSON, forever bool
 	var after int64
 	var poll time.Duration
 	cmd := &cobra.Command{
 		Use:   "follow FILE [SESSION]",
 		Short: "Print the events of a session, and new ones as they are appended",
 		Long: `Follow prints the events of a session as show does, and then each new event, until
-it is interrupted. A session that is named need not exist yet.`,
+the session ends. A session that is named need not exist yet. With --forever it goes on after
+the end, because a session may be resumed, until it is interrupted.`,
 		Example: `  turnspec log follow chats.db
   turnspec log follow chats.db s1 --after 40 --json
-  turnspec log follow chats.db s1 --until-end`,
+  turnspec log follow chats.db s1 --forever`,
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: completeSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -185,6 +186,9 @@ it is interrupted. A session that is named need not exist yet.`,
 						return err
 					}
 				}
+				if ended, err := endsAt(ctx, log, session, after); !forever && (err != nil || ended) {
+					return err
+				}
 				show := eventPrinter(cmd.OutOrStdout(), asJSON)
 				for e, err := range log.Follow(ctx, session, after) {
 					if err == nil {
@@ -193,8 +197,11 @@ it is interrupted. A session that is named need not exist yet.`,
 					if err != nil {
 						return err
 					}
-					if untilEnd && e.Type() == event.TypeSessionEnd {
-						return nil
+					if e.Type() != event.TypeSessionEnd || forever {
+						continue
+					}
+					if ended, err := endsAt(ctx, log, session, e.Seq); err != nil || ended {
+						return err
 					}
 				}
 				return nil
@@ -203,9 +210,23 @@ it is interrupted. A session that is named need not exist yet.`,
 	}
 	cmd.Flags().Int64Var(&after, "after", 0, "start after this seq")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the events as JSON, one per line")
-	cmd.Flags().BoolVar(&untilEnd, "until-end", false, "stop after session_end")
+	cmd.Flags().BoolVar(&forever, "forever", false, "go on after the session's end")
 	cmd.Flags().DurationVar(&poll, "poll", 100*time.Millisecond, "how often to look for new events")
 	return cmd
+}
+
+// endsAt reports whether the log holds nothing of a session after seq and its last event is
+// session_end.
+func endsAt(ctx context.Context, log eventlog.Log, session string, seq int64) (bool, error) {
+	info, err := log.Session(ctx, session)
+	if errors.Is(err, eventlog.ErrUnknownSession) {
+		return false, nil
+	}
+	if err != nil || info.Last.Seq > seq {
+		return false, err
+	}
+	last, err := log.Read(ctx, session, info.Last.Seq-1, 1)
+	return len(last) == 1 && last[0].Type() == event.TypeSessionEnd, err
 }
 
 func withLog(cmd *cobra.Command, file string, do func(context.Context, eventlog.Log) error) error {
