@@ -153,6 +153,7 @@ var documentedTable = map[string]how{
 
 	"turnspec run --runtime claude --subject runner -- turnspec runner --runtime claude":                                        {notRun: "it takes minutes; conformance/plug/conversation runs the runner"},
 	"turnspec serve --runtime claude --policy policy.yaml":                                                                      {notRun: endsOnSignal},
+	"turnspec serve --runtime claude --origin https://chat.example":                                                             {notRun: endsOnSignal},
 	"turnspec agent --runtime codex --policy policy.yaml":                                                                       {notRun: needsRuntimes},
 	"turnspec agent --runtime claude":                                                                                           {notRun: needsRuntimes},
 	"turnspec agent --runtime claude --arg --allow-dangerously-skip-permissions":                                                {notRun: needsRuntimes},

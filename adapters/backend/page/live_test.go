@@ -3,6 +3,7 @@ package page_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -115,13 +116,21 @@ func (s *askingSession) did(t *testing.T) string {
 }
 
 // TestPageDrivesASession opens a session in a tab, sends a message, answers and stops, and
-// checks that a second tab and a reload show the same.
+// checks that a second tab and a reload show the same. A page of an allowed origin, but of no
+// other one, reads the session too.
 func TestPageDrivesASession(t *testing.T) {
 	g := NewWithT(t)
 	b := startBrowser(t)
 	a := &asking{}
+	blank := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<script>globalThis.turnspec = true</script>")
+	})
+	allowed, foreign := httptest.NewServer(blank), httptest.NewServer(blank)
+	t.Cleanup(allowed.Close)
+	t.Cleanup(foreign.Close)
 	var requested sync.Map // addresses, as a log of the server would hold them
-	s := sidecar.New(sidecar.Config{Adapters: map[string]adapters.Adapter{"asking": a}, Log: window.Keep(&eventlog.Memory{}), Token: "secret-token"})
+	s := sidecar.New(sidecar.Config{Adapters: map[string]adapters.Adapter{"asking": a}, Log: window.Keep(&eventlog.Memory{}), Token: "secret-token", Origins: []string{allowed.URL}})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requested.Store(r.URL.String(), true)
 		s.ServeHTTP(w, r)
@@ -177,6 +186,16 @@ func TestPageDrivesASession(t *testing.T) {
 	eval[bool](one, `(document.querySelector("#stop").click(), true)`)
 	g.Expect(session.did(t)).To(Equal("stop"))
 	same(`document.querySelector("#messages").textContent.includes("Stopped")`)
+	stream := `(async () => {
+		const r = await fetch("` + server.URL + `/sessions/` + session.id + `/events", {headers: {Authorization: "Bearer secret-token", "Last-Event-ID": "2"}});
+		const text = new TextDecoder().decode((await r.body.getReader().read()).value);
+		return r.status + " " + text.includes("I ask");
+	})().catch(String)`
+	for page, want := range map[string]string{allowed.URL: "200 true", foreign.URL: "TypeError: Failed to fetch"} {
+		other := b.newTab()
+		other.open(page)
+		g.Expect(eval[string](other, stream)).To(Equal(want))
+	}
 	requested.Range(func(address, _ any) bool {
 		g.Expect(address).NotTo(ContainSubstring("secret-token"))
 		return true

@@ -27,6 +27,12 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			hangUp(w)
 			answerError(w, refuse(http.StatusForbidden, CodeForbidden, "pages of %q may not use this server: allow the origin if they should", origin))
 			return
+		} else if origin != "" {
+			allowOrigin(w.Header(), origin)
+			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+				w.WriteHeader(http.StatusNoContent) // a browser asks before it sends the request with the token
+				return
+			}
 		}
 		// The page holds nothing of a session: it asks for the token.
 		if r.URL.Path != "/" && !s.authorized(r) {
@@ -45,6 +51,17 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, limitBody(w, r.Body, s.c.BodyTimeout), limit)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// allowOrigin lets a browser hand the answer to a page of the origin. The page sends the token in the
+// header Authorization: cookies of this server are not for it.
+func allowOrigin(h http.Header, origin string) {
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID, User-Agent")
+	h.Set("Access-Control-Expose-Headers", "*")
+	h.Set("Access-Control-Max-Age", "600")
 }
 
 // knownHost reports whether the Host of a request names this server. A page whose

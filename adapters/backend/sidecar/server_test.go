@@ -63,6 +63,40 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// TestPagesOfAnotherOrigin checks what a browser needs before it hands an answer to a page of an
+// allowed origin, and that other pages get nothing.
+func TestPagesOfAnotherOrigin(t *testing.T) {
+	g := NewWithT(t)
+	const page = "https://page.example"
+	x := newServer(t, sidecar.Config{Token: "secret", Origins: []string{page}})
+	ask := func(method, path string, header ...string) (status int, answered http.Header) {
+		r, err := http.NewRequestWithContext(t.Context(), method, x.http.URL+path, http.NoBody)
+		g.Expect(err).NotTo(HaveOccurred())
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		answer, err := http.DefaultClient.Do(r)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(answer.Body.Close()).To(Succeed())
+		return answer.StatusCode, answer.Header
+	}
+	status, header := ask("OPTIONS", "/sessions", "Origin", page, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type")
+	g.Expect(status).To(Equal(http.StatusNoContent))
+	g.Expect(header.Get("Access-Control-Allow-Origin")).To(Equal(page))
+	g.Expect(header.Get("Access-Control-Allow-Headers")).To(ContainSubstring("Authorization, Content-Type"))
+	g.Expect(header.Get("Vary")).To(Equal("Origin"))
+	for _, token := range []string{"secret", "wrong"} { // the page may read why it was refused
+		_, header = ask("GET", "/sessions", "Authorization", "Bearer "+token, "Origin", page)
+		g.Expect(header.Get("Access-Control-Allow-Origin")).To(Equal(page))
+		g.Expect(header).NotTo(HaveKey("Access-Control-Allow-Credentials"))
+	}
+	status, header = ask("OPTIONS", "/sessions", "Origin", "https://attacker.example", "Access-Control-Request-Method", "POST")
+	g.Expect(status).To(Equal(http.StatusForbidden))
+	g.Expect(header).NotTo(HaveKey("Access-Control-Allow-Origin"))
+	_, header = ask("GET", "/sessions", "Authorization", "Bearer secret")
+	g.Expect(header).NotTo(HaveKey("Access-Control-Allow-Origin"))
+}
+
 func TestRefusals(t *testing.T) {
 	x := newServer(t, sidecar.Config{MaxBody: 1000, MaxSessions: 2})
 	x.open("s")
