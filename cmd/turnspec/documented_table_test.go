@@ -101,9 +101,9 @@ var documentedTable = map[string]how{
 		notRun: "it is a line of a workflow of GitLab, for an adapter of the reader's; TestScripts/shard runs --shard auto",
 	},
 	"turnspec smoke --runtime claude@2.1.197 -- ./my-adapter --stdio": {files: []string{"my-adapter"}},
-	"turnspec shrink CASE --check ID -o bug.zip": {
+	"turnspec shrink CASE --check ID -o bug.zip": { // by day `turnspec run --corpus bug.zip` runs it
 		add:   "--tries 2",
-		files: failingAdapter, replace: map[string]string{"CASE": "claude/newest/text/plain --subject 'python3 my_adapter.py'", "ID": "text.once"},
+		night: true, files: failingAdapter, replace: map[string]string{"CASE": "claude/newest/text/plain --subject 'python3 my_adapter.py'", "ID": "text.once"},
 	},
 	"turnspec shrink claude/newest/text/plain --check text.once --subject 'python3 my_adapter.py' -o bug.zip": {files: failingAdapter, add: "--tries 2"},
 	"turnspec shrink claude/newest/text/plain --check text.once --dialect my.json -o bug.zip -- python3 my_adapter.py": {
