@@ -165,6 +165,7 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "turnspec: the log is full, so new sessions and messages are refused: %v\n", err)
 	}
+	c.LogUnavailable = func(err error) { fmt.Fprintf(cmd.ErrOrStderr(), "turnspec: a request is refused: %v\n", err) }
 	s := sidecar.New(c)
 	l, err := net.Listen("tcp", f.address())
 	if err != nil {

@@ -52,7 +52,7 @@ func refuse(status int, code, format string, args ...any) *RefusalError {
 	return &RefusalError{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// errorCodes are the refusals for errors of adapters and logs.
+// errorCodes are the refusals for errors of adapters.
 var errorCodes = []struct {
 	err    error
 	status int
@@ -63,11 +63,24 @@ var errorCodes = []struct {
 	{adapters.ErrNoTurn, http.StatusConflict, CodeNoTurn},
 	{adapters.ErrClosed, http.StatusGone, CodeClosed},
 	{adapters.ErrRefused, http.StatusUnprocessableEntity, CodeRefused},
+}
+
+// logErrors are the refusals for errors of the log. Their answers do not say where the log is, or why
+// exactly it failed: that is for whoever runs the server.
+var logErrors = []struct {
+	err    error
+	status int
+	code   string
+}{
 	{eventlog.ErrUnknownSession, http.StatusNotFound, CodeUnknownID},
 	{eventlog.ErrUnknownMedia, http.StatusNotFound, CodeUnknownMedia},
 	{eventlog.ErrFull, http.StatusInsufficientStorage, CodeFull},
 	{eventlog.ErrClosed, http.StatusServiceUnavailable, CodeLog},
 	{eventlog.ErrBusy, http.StatusServiceUnavailable, CodeLog},
+	{eventlog.ErrReadOnly, http.StatusServiceUnavailable, CodeLog},
+	{eventlog.ErrCorrupt, http.StatusServiceUnavailable, CodeLog},
+	{eventlog.ErrNotLog, http.StatusServiceUnavailable, CodeLog},
+	{eventlog.ErrNewer, http.StatusServiceUnavailable, CodeLog},
 }
 
 // asRefusal returns the refusal for an error.
@@ -80,6 +93,11 @@ func asRefusal(err error) *RefusalError {
 	}
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
 		return refuse(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body is larger than %d bytes", tooLarge.Limit)
+	}
+	for _, known := range logErrors {
+		if errors.Is(err, known.err) {
+			return refuse(known.status, known.code, "%v", known.err)
+		}
 	}
 	for _, known := range errorCodes {
 		if errors.Is(err, known.err) {

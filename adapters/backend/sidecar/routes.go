@@ -54,9 +54,14 @@ func (s *Server) routes() http.Handler {
 		"POST " + routeAGUI:                   s.replyIn("agui"),
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := serve(w, r); err != nil {
-				answerError(w, err)
+			err := serve(w, r)
+			if err == nil {
+				return
 			}
+			if asRefusal(err).Code == CodeLog {
+				s.c.LogUnavailable(err)
+			}
+			answerError(w, err)
 		})
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -45,6 +45,9 @@ type Config struct {
 	// LogFull, if it is set, is called when the log has no room for the events of a session, and with nil
 	// when it has room again. Until then new sessions and messages are refused with the code full.
 	LogFull func(err error)
+	// LogUnavailable, if it is set, is called with the error of the log for which a request is refused
+	// with the code log. The answer says only what kind it is.
+	LogUnavailable func(err error)
 
 	Token   string   // what requests must present; "" demands none
 	Hosts   []string // names by which the server is reached, besides those of loopback
@@ -73,6 +76,9 @@ func (c Config) withDefaults() Config {
 	c.StopAfter = cmp.Or(c.StopAfter, 3*time.Second)
 	if c.LogFull == nil {
 		c.LogFull = func(error) {}
+	}
+	if c.LogUnavailable == nil {
+		c.LogUnavailable = func(error) {}
 	}
 	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
 	c.MaxListeners = cmp.Or(c.MaxListeners, 10_000)
