@@ -106,13 +106,11 @@ func (j *judgement) judgeRedirect(n *Node, r *syntax.Redirect, st state) state {
 			return st
 		}
 		j.judgeTarget(p, writes, f, st)
-	case syntax.RdrIn:
+	case syntax.RdrIn, syntax.RdrInOut:
 		j.judgeTarget(p, reads, f, st)
-		if stdin {
-			st.piped, st.input = true, nil
+		if r.Op == syntax.RdrInOut {
+			j.judgeTarget(p, writes, f, st)
 		}
-	case syntax.RdrInOut:
-		j.judgeTarget(p, writes, f, st)
 		if stdin {
 			st.piped, st.input = true, nil
 		}
