@@ -30,13 +30,14 @@ func (j *judgement) judgeBash(n *Node, in map[string]jsontext.Value, allowed boo
 	}
 	j.anyCommand = allowed
 	st := state{dirs: j.callDirs()}
-	if v := in["cwd"]; v != nil {
-		var dir string
-		if json.Unmarshal(v, &dir) != nil {
-			n.deny("the input's cwd is not a string")
-		} else if dir != "" {
-			st.dirs = joinDirs(st.dirs, dir)
+	var named []string
+	for _, name := range []string{"cwd", "workdir"} {
+		if dir, _ := stringMember(n, in, name); dir != "" {
+			named = append(named, joinDirs(st.dirs, dir)...)
 		}
+	}
+	if named != nil {
+		st.dirs = named
 	}
 	for _, d := range st.dirs {
 		if place, err := resolvePath(d); err == nil {

@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -185,7 +186,11 @@ func (j *judgement) judgeFiles(n *Node, a access, t tool, in map[string]jsontext
 		}
 		some = true
 		full, ok := j.expandHome(s)
-		if !ok {
+		switch {
+		case strings.HasPrefix(s, "@") || strings.HasPrefix(s, "file:") || strings.ContainsFunc(s, isOtherSpace):
+			j.judgeUnknownPath(n.addPart(a.what(), s), a, "a runtime may read it as another path")
+			continue
+		case !ok:
 			j.judgeUnknownPath(n.addPart(a.what(), s), a, "the home folder is unknown")
 			continue
 		}
@@ -195,6 +200,9 @@ func (j *judgement) judgeFiles(n *Node, a access, t tool, in map[string]jsontext
 		j.judgePath(n, a, ".", j.callDirs())
 	}
 }
+
+// isOtherSpace reports whether a rune is a space that Pi replaces with a plain one.
+func isOtherSpace(r rune) bool { return r != ' ' && unicode.Is(unicode.Zs, r) }
 
 // judgeSearch applies the Read rules to the files below the folder of a search that prints
 // lines. Names that the input's patterns cannot have are left out.
