@@ -89,7 +89,8 @@
 // # Paths
 //
 // Symlinks and .. are resolved in the part of a path that exists; the rest is taken
-// literally. Writes must be in the roots, and outside of .git and of what steers a runtime:
+// literally. A tool's path that a runtime may read in another way (@file and file: URLs of
+// Pi) is unknown. Writes must be in the roots, and outside of .git and of what steers a runtime:
 // settings, plugins, hooks, MCP servers, agents, skills, in any folder. control.txt has them;
 // each adapter states those of its runtime. A file that only instructs a runtime (AGENTS.md)
 // is unknown. With ConfineReads, reads must be in the roots too.
