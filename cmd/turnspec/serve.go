@@ -58,7 +58,8 @@ listeners may come back and continue after the last event that they received.
 At / is a chat page for a browser: open the address that serve prints.
 
 Without --runtime it serves a demo: each session replays a recorded case, without a key
-or a network. Whatever message is sent, the recorded one is.
+or a network. Whatever message is sent, the recorded one is; an answer that differs from the
+recorded one, and a further message, are refused.
 
 With --agents, the agent of a session can ask that of another: it calls a tool with the name
 of a runtime or the id of a session, and receives the answer as a message. Both sessions are
@@ -222,6 +223,7 @@ func (f serveFlags) adapters(taps *tap.Folder) (out map[string]adapters.Adapter,
 	if err != nil {
 		return nil, err
 	}
+	demo.exact = true
 	out[demo.Capabilities().Runtime], err = tapped(demo, taps)
 	return out, err
 }

@@ -19,7 +19,8 @@ import (
 // is one.
 var curlLine = regexp.MustCompile(`(?m)^  curl -H 'Authorization: (Bearer \w+)' (?:-N )?(\S+)(?: -d '(.*)')?$`)
 
-// TestServePrintsWhatToDo starts the demo and sends the requests that it prints.
+// TestServePrintsWhatToDo starts the demo and sends the requests that it prints. What its recording
+// does not hold is refused: a denial, and a second message.
 func TestServePrintsWhatToDo(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -36,7 +37,7 @@ func TestServePrintsWhatToDo(t *testing.T) {
 	}
 	requests := curlLine.FindAllStringSubmatch(printed, -1)
 	g.Expect(requests).To(HaveLen(3), printed)
-	send := func(authorization, url, body string) io.ReadCloser {
+	send := func(authorization, url, body string, refused bool) io.ReadCloser {
 		method := http.MethodGet
 		if body != "" {
 			method = http.MethodPost
@@ -46,21 +47,26 @@ func TestServePrintsWhatToDo(t *testing.T) {
 		r.Header.Set("Authorization", authorization)
 		res, err := http.DefaultClient.Do(r)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(res.StatusCode).To(BeNumerically("<", 300), url)
+		g.Expect(res.StatusCode >= 300).To(Equal(refused), url)
 		t.Cleanup(func() { _ = res.Body.Close() })
 		return res.Body
 	}
 	var events io.ReadCloser
 	for _, r := range requests {
-		events = send(r[1], r[2], r[3])
+		events = send(r[1], r[2], r[3], false)
 	}
 	for lines := bufio.NewScanner(events); lines.Scan(); {
 		data, is := strings.CutPrefix(lines.Text(), "data: ")
 		if is && strings.Contains(data, `"type":"permission_request"`) {
 			id := regexp.MustCompile(`"request_id":"([^"]+)"`).FindStringSubmatch(data)[1]
-			send(requests[0][1], strings.Replace(requests[2][2], "/events", "/permission/"+id, 1), `{"decision":"allow"}`)
+			answer := strings.Replace(requests[2][2], "/events", "/permission/"+id, 1)
+			reason, err := io.ReadAll(send(requests[0][1], answer, `{"decision":"deny"}`, true))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(string(reason)).To(ContainSubstring("in its recording the call was allowed"))
+			send(requests[0][1], answer, `{"decision":"allow"}`, false)
 		}
 		if strings.Contains(data, `"type":"done"`) {
+			send(requests[1][1], requests[1][2], requests[1][3], true)
 			g.Expect(cmd.Process.Signal(syscall.SIGTERM)).To(Succeed())
 		}
 	}
