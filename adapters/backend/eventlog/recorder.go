@@ -24,8 +24,8 @@ type RecorderOptions struct {
 	// each event.
 	Observe func(event.Event)
 
-	// Waits is called when the recorder begins to retry, with the error of the log, and with nil
-	// when the log takes events again or the recorder gives up. It must not block.
+	// Waits is called before each retry with the error of the log, and with nil when the log
+	// takes events again or the recorder gives up. It must not block.
 	Waits func(error)
 
 	// Media holds the media that the session hands over. If it is nil, none are stored.
@@ -291,10 +291,8 @@ func (r *Recorder) retry(store func() error) error {
 		case time.Since(began)+pause > limit:
 			return fmt.Errorf("given up after %v: %w", limit, err)
 		}
-		if !waits {
-			waits = true
-			r.o.Waits(err)
-		}
+		waits = true
+		r.o.Waits(err)
 		time.Sleep(pause)
 	}
 }

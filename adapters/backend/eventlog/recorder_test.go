@@ -214,9 +214,28 @@ func TestRecorderRetries(t *testing.T) {
 			g.Expect(r.Err()).To(Succeed())
 			g.Expect(lastSeqOf(log)).To(BeEquivalentTo(20))
 			g.Expect(time.Since(began)).To(Equal((50 + 100 + 200) * time.Millisecond))
-			g.Expect(waits).To(HaveExactElements(MatchError(kind), BeNil()), "it says once that it waits, and once that it goes on")
+			g.Expect(waits).To(HaveExactElements(MatchError(kind), MatchError(kind), MatchError(kind), BeNil()), "it says why it waits each time, and once that it goes on")
 		})
 	}
+}
+
+// TestRecorderReportsEachReason checks that Waits gets the reason of each retry, because a log that
+// is busy at first may be full later.
+func TestRecorderReportsEachReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		log := &gatedLog{let: make(chan error)}
+		var waits []error
+		r := eventlog.Record(log, sendDeltas(20), eventlog.RecorderOptions{Waits: func(err error) { waits = append(waits, err) }})
+		r.Detach()
+		log.let <- eventlog.ErrBusy
+		log.let <- eventlog.ErrFull
+		close(log.let)
+		for range r.Events() {
+			t.Error("it was detached")
+		}
+		g.Expect(waits).To(Equal([]error{eventlog.ErrBusy, eventlog.ErrFull, nil}))
+	})
 }
 
 // The recorder reports the error for which it gives up, and the listener still
