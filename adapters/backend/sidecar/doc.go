@@ -34,12 +34,16 @@
 //
 // # Params
 //
-// params holds workingDir, permissionMode (default, acceptEdits, plan, dontAsk, bypassPermissions, or one of the
-// runtime's), toolPreset (one of [Config].Presets; it is not stored, so resume names it again), mcpServers, schema (a JSON schema of each turn's final answer), limits, heartbeat_ms, and the options of
-// op.Opening: model, effort, instructions, replace_instructions, max_requests, max_cost, extra_dirs, setting_sources, checkpoints,
-// stream_tool_input, unarchive. With fork the new session begins with the history of provider_session_id, up
-// to the turn in at. What params leaves out is as the server was configured. An option that the runtime lacks is
-// refused with unsupported, and a member that nobody knows, in any body, with invalid and its path.
+// In params are workingDir, permissionMode (default, acceptEdits, plan, dontAsk, bypassPermissions, or one of the
+// runtime's), toolPreset (one of [Config].Presets; it is not stored, so a resume must name it again),
+// mcpServers, schema (a JSON schema of the final answer of each turn), limits, heartbeat_ms, and the options
+// of op.Opening: model, effort, instructions, replace_instructions, max_requests, max_cost, extra_dirs,
+// setting_sources, checkpoints, stream_tool_input, unarchive. With fork, the new session begins with the
+// history of provider_session_id, up to the turn in at. An option that is missing has the value of the
+// server's configuration.
+//
+// An option that the runtime does not have is refused with the code unsupported. An unknown member of
+// any body is refused with the code invalid; the message has its path.
 //
 // A session is continued in the folder and the permission mode that its events report, unless
 // params name others.

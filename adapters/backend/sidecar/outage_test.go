@@ -129,20 +129,20 @@ func TestReadErrorsThatStay(t *testing.T) {
 	}
 }
 
-// TestAnswersDoNotSayWhereTheLogIs checks that the address of a log, which may name a host and a user, is told
-// to whoever runs the server and not to clients.
-func TestAnswersDoNotSayWhereTheLogIs(t *testing.T) {
+// TestAddressOfTheLogIsPrivate checks that answers do not contain the address of a log, which may
+// name a host and a user; LogUnavailable gets it.
+func TestAddressOfTheLogIsPrivate(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	log := &unsteady{Log: &eventlog.Memory{}, err: fmt.Errorf("postgres://ann@db.example/chats: read: %w", eventlog.ErrBusy)}
-	told := make(chan error, 1)
-	x := newServer(t, sidecar.Config{Log: log, LogUnavailable: func(err error) { told <- err }})
+	reported := make(chan error, 1)
+	x := newServer(t, sidecar.Config{Log: log, LogUnavailable: func(err error) { reported <- err }})
 	x.open("s")
 	log.read.Store(1)
 	status, answer := x.call("GET", "/sessions/s/history", "")
 	g.Expect(status).To(Equal(http.StatusServiceUnavailable))
 	g.Expect(answer["error"]).To(Equal(map[string]any{"code": sidecar.CodeLog, "message": eventlog.ErrBusy.Error()}))
-	g.Expect(told).To(Receive(Equal(log.err)))
+	g.Expect(reported).To(Receive(Equal(log.err)))
 }
 
 // TestLogFailed checks that a server reports that the log takes no events, and ends the session

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,10 +64,7 @@ func (r *room) refuseIfFull() error {
 // metrics answers in Prometheus' text format.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) error {
 	s.mu.Lock()
-	sessions, streams := make([]*hosted, 0, len(s.hosted)), s.streams
-	for _, h := range s.hosted {
-		sessions = append(sessions, h)
-	}
+	sessions, streams := slices.Collect(maps.Values(s.hosted)), s.streams
 	s.mu.Unlock()
 	turns, events, oldest := 0, 0, time.Duration(0)
 	for _, h := range sessions {

@@ -58,10 +58,11 @@ func (s *Server) routes() http.Handler {
 			if err == nil {
 				return
 			}
-			if asRefusal(err).Code == CodeLog {
+			refusal := asRefusal(err)
+			if refusal.Code == CodeLog {
 				s.c.LogUnavailable(err)
 			}
-			answerError(w, err)
+			answerError(w, refusal)
 		})
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

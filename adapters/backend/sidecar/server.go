@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -132,10 +134,7 @@ func (s *Server) endSessions(ctx context.Context) error {
 			close(s.idle)
 		}
 	}
-	all := make([]*hosted, 0, len(s.hosted))
-	for _, h := range s.hosted {
-		all = append(all, h)
-	}
+	all := slices.Collect(maps.Values(s.hosted))
 	s.mu.Unlock()
 	errs := make([]error, len(all))
 	var wg sync.WaitGroup
