@@ -186,8 +186,10 @@ the end, because a session may be resumed, until it is interrupted.`,
 						return err
 					}
 				}
-				if ended, err := endsAt(ctx, log, session, after); !forever && (err != nil || ended) {
-					return err
+				if !forever {
+					if ended, err := endsAt(ctx, log, session, after); err != nil || ended {
+						return err
+					}
 				}
 				show := eventPrinter(cmd.OutOrStdout(), asJSON)
 				for e, err := range log.Follow(ctx, session, after) {

@@ -132,9 +132,7 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	}
 	c.Presets = map[string]adapters.Judge{}
 	for _, p := range policy.Presets() {
-		if c.Presets[string(p)] = nil; p != policy.Full {
-			c.Presets[string(p)] = p.Judge()
-		}
+		c.Presets[string(p)] = judgeOf(p)
 	}
 	if f.agents {
 		c.Agents = &exchange.Config{}

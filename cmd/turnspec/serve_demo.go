@@ -13,8 +13,8 @@ import (
 )
 
 // replayed is an adapter whose sessions replay a case: the runtime is the stand-in, and
-// the messages are the recorded ones. If it is exact, what the recording does not hold is refused, so that
-// nobody takes it for what a runtime does then.
+// the messages are the recorded ones. If exact is set, sessions refuse a message or an answer that
+// the recording does not have.
 type replayed struct {
 	adapters.Adapter
 	exact    bool

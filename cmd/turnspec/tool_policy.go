@@ -24,20 +24,25 @@ func (f *toolFlags) register(cmd *cobra.Command) {
 
 // judge returns the judge of the flags, or nil if they bound nothing.
 func (f toolFlags) judge() (adapters.Judge, error) {
-	var j adapters.Judge
-	switch preset := policy.Preset(f.preset); {
-	case !slices.Contains(policy.Presets(), preset):
+	preset := policy.Preset(f.preset)
+	if !slices.Contains(policy.Presets(), preset) {
 		return nil, fmt.Errorf("--tool-preset %q: use one of %v", f.preset, policy.Presets())
-	case preset != policy.Full:
-		j = preset.Judge()
 	}
 	if f.policy == "" {
-		return j, nil
+		return judgeOf(preset), nil
 	}
 	p, err := loadPolicy(f.policy)
 	if err != nil {
 		return nil, fmt.Errorf("--policy: %w", err)
 	}
 	p.Home, _ = os.UserHomeDir() // without a home, ~ is an unknown place
-	return p.Judge().And(j), nil
+	return p.Judge().And(judgeOf(preset)), nil
+}
+
+// judgeOf returns the judge of a preset, or nil for the one that bounds nothing.
+func judgeOf(p policy.Preset) adapters.Judge {
+	if p == policy.Full {
+		return nil
+	}
+	return p.Judge()
 }
