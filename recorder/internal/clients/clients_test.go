@@ -108,8 +108,8 @@ func TestClients(t *testing.T) {
 }
 
 // tries is how often the real runtime and the stand-in perform a scenario until one run of the runtime
-// is like one of the stand-in. What a client writes depends on timers too, its own and the runtime's, and
-// differs between two runs; the stand-in is wrong where no run is like one of its own.
+// equals one of the stand-in. What a client writes depends on its timers and those of the runtime, so
+// that two runs may differ. The stand-in is wrong if no run of it equals one of the runtime.
 const tries = 3
 
 func (c client) compareRuns(t *testing.T, id string) {
