@@ -4,7 +4,7 @@
 // and speaks its control protocol; New returns the adapter. Adapter.Transcribe converts
 // recorded stdout of any version, beginning anywhere. Both use one translator. It
 // also reads session files.
-// Tested versions: 2.1.197 and 2.1.329. The program is Options.Command, else
+// Tested versions: 2.1.197 and 2.1.332. The program is Options.Command, else
 // CLAUDE_CODE_EXECUTABLE, else claude. Options.Instructions are --append-system-prompt, or
 // --system-prompt if they replace the runtime's own. Options.Effort is --effort,
 // MaxRequests --max-turns, MaxCost --max-budget-usd, ExtraDirs --add-dir, and SettingSources

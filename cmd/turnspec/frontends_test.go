@@ -52,7 +52,7 @@ func TestFrontEnds(t *testing.T) {
 			t.Run(x.caseID+"/"+client, func(t *testing.T) {
 				t.Parallel()
 				g := NewWithT(t)
-				serve := exec.CommandContext(t.Context(), "turnspec", "serve", "--case", "claude/2.1.329/"+x.caseID, "--speed", "1000", "--listen", "127.0.0.1:0")
+				serve := exec.CommandContext(t.Context(), "turnspec", "serve", "--case", "claude/newest/"+x.caseID, "--speed", "1000", "--listen", "127.0.0.1:0")
 				serve.Env = append(os.Environ(), envToken+"=secret")
 				serve.Stderr = os.Stderr
 				out, err := serve.StdoutPipe()

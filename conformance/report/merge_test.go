@@ -20,8 +20,8 @@ import (
 
 // casesToMerge are more than the shards of TestMergeEqualsWholeRun.
 var casesToMerge = []string{
-	"claude/2.1.329/text/plain", "claude/2.1.329/text/two-blocks", "claude/2.1.329/text/html", "claude/2.1.329/text/empty-delta",
-	"claude/2.1.329/text/same-words-twice", "claude/2.1.329/stop/mid-text", "claude/2.1.329/stop/mid-tool", "claude/2.1.329/stop/when-idle",
+	"claude/2.1.332/text/plain", "claude/2.1.332/text/two-blocks", "claude/2.1.332/text/html", "claude/2.1.332/text/empty-delta",
+	"claude/2.1.332/text/same-words-twice", "claude/2.1.332/stop/mid-text", "claude/2.1.332/stop/mid-tool", "claude/2.1.332/stop/when-idle",
 }
 
 // broken returns the configuration of a broken adapter on some real cases.
