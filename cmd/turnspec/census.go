@@ -40,7 +40,8 @@ model and without a network, gets the change, and so does the stand-in. The stan
               something else, and no check fails
   too strict  if the real runtime does the same as without the change, and a check fails
 
-Without --scenario it takes the fewest scenarios that hold each fact, which takes minutes.
+Without --scenario it takes scenarios that hold each fact, the short ones first. That
+takes many minutes.
 --write stores what the runtime did beside the cases, and keeps what was not tried again: the stand-in refuses what it refused,
 and turnspec facts --sweep --written leaves out what it ignores.`,
 		Example: `  turnspec census claude
@@ -114,7 +115,7 @@ and turnspec facts --sweep --written leaves out what it ignores.`,
 	}
 	f := cmd.Flags()
 	corpusFlag(cmd, &dir)
-	f.StringArrayVar(&scenarios, "scenario", nil, "perform this scenario (again for more; default: the fewest that hold each fact)")
+	f.StringArrayVar(&scenarios, "scenario", nil, "perform this scenario (again for more; default: some that hold each fact)")
 	f.StringArrayVar(&chosen, "fact", nil, "glob over facts, such as 'argv *' (again for more; default: all)")
 	f.BoolVar(&write, "write", false, "store what the runtime did beside the cases")
 	f.BoolVar(&stored, "stored", false, "take what the runtime did from the corpus, and ask only the stand-in")
@@ -158,27 +159,32 @@ func writeRequests(out io.Writer, corpus fixtures.Corpus, disk string, rt runtim
 
 func printCensus(out io.Writer, rows []requests.Row, all bool) error {
 	counts := map[requests.Verdict]int{}
-	table := [][]string{{"stand-in", "fact", "change", "the runtime", "checks", "scenario"}}
+	table := [][]string{{"verdict", "fact", "change", "the runtime", "the stand-in", "checks", "scenario"}}
 	for _, r := range rows {
 		counts[r.Verdict]++
 		if r.Verdict == requests.Agrees && !all {
 			continue
 		}
-		effect := string(r.Effect)
-		switch r.Effect {
-		case refusal.EffectExits:
-			effect += fmt.Sprintf(" %d: %s", r.Code, r.Message)
-		case refusal.EffectRefuses:
-			effect += ": " + string(r.Error)
-		case refusal.EffectNone, refusal.EffectSilent, refusal.EffectDiffers:
-		}
-		table = append(table, []string{string(r.Verdict), r.Fact, string(r.Change), effect, strings.Join(r.Seen, " "), r.Scenario})
+		table = append(table, []string{string(r.Verdict), r.Fact, string(r.Change), effectText(&r.Outcome), effectText(&r.StandIn), strings.Join(r.Seen, " "), r.Scenario})
 	}
 	if err := printTable(out, table); err != nil {
 		return err
 	}
-	n := max(len(rows), 1)
-	_, err := fmt.Fprintf(out, "The stand-in agrees in %d of %d changes, %.1f %%; it is too kind in %d and too strict in %d.\n",
-		counts[requests.Agrees], len(rows), 100*float64(counts[requests.Agrees])/float64(n), counts[requests.TooKind], counts[requests.Strict])
+	var each []string
+	for _, v := range requests.Verdicts() {
+		each = append(each, fmt.Sprintf("%s %d", v, counts[v]))
+	}
+	_, err := fmt.Fprintf(out, "%d changes: %s (%.1f %%).\n", len(rows), strings.Join(each, ", "), 100*float64(counts[requests.Agrees])/float64(max(len(rows), 1)))
 	return err
+}
+
+func effectText(c *refusal.Outcome) string {
+	switch c.Effect {
+	case refusal.EffectExits:
+		return fmt.Sprintf("%s %d: %s", c.Effect, c.Code, clip(c.Message, 60))
+	case refusal.EffectRefuses:
+		return fmt.Sprintf("%s: %s", c.Effect, clip(string(c.Error), 60))
+	case refusal.EffectNone, refusal.EffectSilent, refusal.EffectDiffers:
+	}
+	return string(c.Effect)
 }

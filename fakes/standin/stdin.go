@@ -201,7 +201,9 @@ func (p *Play) refuseChanged(l *launch, s *step, b []byte) bool {
 	case refusal.EffectExits:
 		_, _ = l.stderr.TryWrite([]byte(c.Message + "\n"))
 		l.endProcess(proc.Exit{Code: c.Code})
-	case refusal.EffectNone, refusal.EffectSilent, refusal.EffectDiffers:
+	case refusal.EffectNone, refusal.EffectSilent:
+	case refusal.EffectDiffers:
+		return false // it goes on, and the recording is the nearest to what it does
 	}
 	return true
 }

@@ -32,7 +32,7 @@ type Census struct {
 	Subject   conformance.Subject // the reference adapter
 	Runtime   runtimes.Runtime
 	Checks    []*conformance.Check // that may see a change
-	Scenarios []string             // none: the fewest that hold each fact
+	Scenarios []string             // none: some that hold each fact
 	Facts     func(fact string) bool
 	Workers   int
 	// Stored plays the stand-in's side alone, and takes what the runtime does from here; nil: it
@@ -47,17 +47,53 @@ type Verdict string
 
 // The verdicts.
 const (
-	Agrees  Verdict = "agrees"
-	TooKind Verdict = "too kind"   // the runtime refuses a change, or does something else, and no check fails
-	Strict  Verdict = "too strict" // the runtime does the same as without the change, and a check fails
+	Agrees      Verdict = "agrees"
+	TooKind     Verdict = "too kind"     // the runtime does not do what is asked, and no check fails
+	TooStrict   Verdict = "too strict"   // the runtime does the same as without the change, and a check fails
+	OtherAnswer Verdict = "other answer" // a check fails, but the runtime refuses in another way than the stand-in
+	Unseen      Verdict = "unseen"       // the runtime does something else, the stand-in what is recorded, and no check fails
 )
+
+// Verdicts returns all verdicts.
+func Verdicts() []Verdict { return []Verdict{Agrees, TooKind, TooStrict, OtherAnswer, Unseen} }
 
 // Row is a change in a scenario.
 type Row struct {
 	refusal.Outcome
-	Scenario string   `json:"scenario"`
-	Seen     []string `json:"seen"` // the checks that fail on the stand-in
-	Verdict  Verdict  `json:"verdict"`
+	Scenario string          `json:"scenario"`
+	StandIn  refusal.Outcome `json:"stand_in"` // what the stand-in does
+	Seen     []string        `json:"seen"`     // the checks that fail on the stand-in
+	Verdict  Verdict         `json:"verdict"`
+}
+
+// judge compares what the stand-in does with what the runtime does.
+func (r *Row) judge() Verdict {
+	seen := len(r.Seen) > 0
+	switch r.Effect {
+	case refusal.EffectNone:
+		if seen || r.StandIn.Refused() {
+			return TooStrict
+		}
+		return Agrees
+	case refusal.EffectDiffers:
+		if !seen && r.StandIn.Effect == refusal.EffectNone {
+			return Unseen
+		}
+		return Agrees
+	case refusal.EffectSilent:
+		if !seen {
+			return TooKind
+		}
+		return Agrees
+	case refusal.EffectRefuses, refusal.EffectExits:
+	}
+	switch {
+	case !seen:
+		return TooKind
+	case r.Effect != r.StandIn.Effect || r.ErrorCode() != r.StandIn.ErrorCode():
+		return OtherAnswer
+	}
+	return Agrees
 }
 
 // try is one change to try.
@@ -163,11 +199,12 @@ func Changes(rows []Row, stored []refusal.Outcome) []refusal.Outcome {
 
 // plainRun is what happens without a change.
 type plainRun struct {
-	runs  []*fixtures.Case
-	noise map[string]bool // streams that differ by chance
-	limit time.Duration
-	texts map[string]string    // the values that are texts, by fact
-	sound []*conformance.Check // that do not fail on the stand-in
+	runs    []*fixtures.Case
+	noise   map[string]bool // streams that differ by chance
+	limit   time.Duration
+	texts   map[string]string    // the values that are texts, by fact
+	standIn *fixtures.Case       // what the stand-in does
+	sound   []*conformance.Check // that do not fail on the stand-in
 }
 
 // plain performs a scenario without a change, and returns the changes to try.
@@ -189,13 +226,14 @@ func (c *Census) plain(ctx context.Context, scenario string) (*plainRun, []try, 
 		}
 		return facts.Edit{}
 	}}
-	run, err := c.standIn(scenario, seer)
+	run, did, err := c.standIn(scenario, seer)
 	if err == nil && run == nil {
 		err = fmt.Errorf("the reference cannot play %s", c.id(scenario))
 	}
 	if err != nil {
 		return nil, nil, err
 	}
+	p.standIn = did.wire
 	p.sound = slices.DeleteFunc(slices.Clone(c.Checks), func(k *conformance.Check) bool {
 		return k.Severity != conformance.Must || facts.Fails(k, run)
 	})
@@ -228,13 +266,14 @@ func (c *Census) plain(ctx context.Context, scenario string) (*plainRun, []try, 
 func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
 	row := &Row{Scenario: t.scenario, Outcome: refusal.Outcome{Fact: t.fact, Change: t.how, Was: t.was, Tags: t.tags}}
 	e, changed := t.editor()
-	run, err := c.standIn(t.scenario, e)
+	run, did, err := c.standIn(t.scenario, e)
 	if err != nil {
 		return nil, err
 	}
 	if !*changed {
 		return &Row{}, nil
 	}
+	did.outcome(p.standIn, nil, p.texts[t.fact], &row.StandIn)
 	switch {
 	case run == nil || run.Unfinished() != "":
 		row.Seen = []string{"unfinished"}
@@ -251,7 +290,7 @@ func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		seen.effect(p, p.texts[t.fact], &row.Outcome)
+		seen.outcome(p.runs[0], p.noise, p.texts[t.fact], &row.Outcome)
 		if row.With, err = c.with(ctx, t, p, &row.Outcome); err != nil {
 			return nil, err
 		}
@@ -264,14 +303,7 @@ func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
 		}
 		row.Outcome = c.Stored.Changes[i]
 	}
-	switch same := row.Effect == refusal.EffectNone; {
-	case same && len(row.Seen) > 0:
-		row.Verdict = Strict
-	case !same && len(row.Seen) == 0:
-		row.Verdict = TooKind
-	default:
-		row.Verdict = Agrees
-	}
+	row.Verdict = row.judge()
 	return row, nil
 }
 
@@ -293,7 +325,7 @@ func (c *Census) with(ctx context.Context, t try, p *plainRun, refused *refusal.
 			return nil, err
 		}
 		var now refusal.Outcome
-		seen.effect(p, p.texts[t.fact], &now)
+		seen.outcome(p.runs[0], p.noise, p.texts[t.fact], &now)
 		if now.Effect != refused.Effect || now.Code != refused.Code || now.Message != refused.Message {
 			out = append(out, strings.TrimSpace(strings.TrimPrefix(other, "argv ")+" "+p.texts[other]))
 		}
@@ -302,9 +334,16 @@ func (c *Census) with(ctx context.Context, t try, p *plainRun, refused *refusal.
 }
 
 // standIn plays the stored case. The run is nil if the reference cannot perform it.
-func (c *Census) standIn(scenario string, e *facts.Editor) (*conformance.Run, error) {
-	s := e.Subject(c.Subject)
-	return facts.Play(c.Corpus, map[string]conformance.Subject{s.Runtime(): s}, c.id(scenario))
+func (c *Census) standIn(scenario string, e *facts.Editor) (*conformance.Run, *seen, error) {
+	out := c.newSeen(scenario)
+	s := e.Subject(out.around(c.Subject)) // the lines are kept as they are before the change
+	run, err := facts.Play(c.Corpus, map[string]conformance.Subject{s.Runtime(): s}, c.id(scenario))
+	out.finish(nil)
+	return run, out, err
+}
+
+func (c *Census) newSeen(scenario string) *seen {
+	return &seen{wire: &fixtures.Case{ID: c.id(scenario), Scenario: scenario, Runtime: c.Runtime.Name, Version: c.Runtime.Version}}
 }
 
 func (c *Census) id(scenario string) string {
@@ -317,12 +356,10 @@ func (c *Census) real(ctx context.Context, scenario string, e *facts.Editor, lim
 	if err != nil {
 		return nil, err
 	}
-	out := &seen{wire: &fixtures.Case{ID: c.id(scenario), Scenario: scenario, Runtime: c.Runtime.Name, Version: c.Runtime.Version}}
-	s := c.Subject
+	out := c.newSeen(scenario)
+	s := out.around(c.Subject)
 	if e != nil {
-		s = e.Subject(out.around(s)) // the lines are kept as they are before the change
-	} else {
-		s = out.around(s)
+		s = e.Subject(s)
 	}
 	within, cancel := context.WithCancel(ctx)
 	if limit > 0 {
@@ -339,23 +376,25 @@ func (c *Census) real(ctx context.Context, scenario string, e *facts.Editor, lim
 		return nil, err
 	}
 	out.took, out.cut = time.Since(began), within.Err() != nil
-	out.finish(run)
+	out.finish(run.Witness)
 	return out, ctx.Err()
 }
 
-// cover returns the fewest scenarios that hold each fact of the version's cases, found greedily.
+// cover returns scenarios that hold each fact of the version's cases, in about the least time: each
+// is the one that has the most further facts for each second.
 func (c *Census) cover(ctx context.Context) ([]string, error) {
 	cases, err := c.Corpus.CasesOf(c.Runtime.Name, c.Runtime.Version)
 	if err != nil {
 		return nil, err
 	}
 	held := map[string]map[string]bool{}
+	seconds := map[string]float64{}
 	for _, one := range cases {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		in := map[string]bool{}
-		run, err := c.standIn(one.Scenario, &facts.Editor{Each: func(fact string, _ any) facts.Edit {
+		run, _, err := c.standIn(one.Scenario, &facts.Editor{Each: func(fact string, _ any) facts.Edit {
 			in[fact] = c.Facts == nil || c.Facts(fact)
 			return facts.Edit{}
 		}})
@@ -365,13 +404,14 @@ func (c *Census) cover(ctx context.Context) ([]string, error) {
 		if run != nil {
 			maps.DeleteFunc(in, func(_ string, wanted bool) bool { return !wanted })
 			held[one.Scenario] = in
+			seconds[one.Scenario] = 1 + one.Wire[len(one.Wire)-1].T.Seconds() // 1: to start and end
 		}
 	}
 	var out []string
 	for {
-		best, most := "", 0
+		best, most := "", 0.0
 		for _, scenario := range slices.Sorted(maps.Keys(held)) {
-			if n := len(held[scenario]); n > most {
+			if n := float64(len(held[scenario])) / seconds[scenario]; n > most {
 				best, most = scenario, n
 			}
 		}

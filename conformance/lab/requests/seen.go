@@ -151,12 +151,12 @@ func (s *seen) add(l fixtures.WireLine) {
 }
 
 // finish completes what was seen with what the model received.
-func (s *seen) finish(run *conformance.Run) {
+func (s *seen) finish(witness []fixtures.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wire = &fixtures.Case{
 		ID: s.wire.ID, Scenario: s.wire.Scenario, Runtime: s.wire.Runtime, Version: s.wire.Version,
-		Wire: slices.Clone(s.wire.Wire), Witness: run.Witness,
+		Wire: slices.Clone(s.wire.Wire), Witness: witness,
 	}
 	for i := range s.wire.Wire {
 		l := &s.wire.Wire[i]
@@ -186,12 +186,11 @@ func differing(a, b *fixtures.Case) map[string][]compare.Line {
 	return out
 }
 
-// effect states what the runtime did other than in the run without a change. value is the text of
-// the fact there.
-func (s *seen) effect(p *plainRun, value string, c *refusal.Outcome) {
-	plain := p.runs[0]
+// outcome states what the runtime did other than in the run without a change, but for the streams
+// that differ by chance. value is the text of the fact there.
+func (s *seen) outcome(plain *fixtures.Case, noise map[string]bool, value string, c *refusal.Outcome) {
 	diff := differing(plain, s.wire)
-	for key := range p.noise {
+	for key := range noise {
 		delete(diff, key)
 	}
 	rt := runtimes.Find(s.wire.Runtime)
@@ -315,11 +314,20 @@ var (
 )
 
 // listed returns the values that a message lists as those which are accepted: a list that holds the
-// value before the change. A message with help holds lists of other options, too.
+// value before the change, or that value in quotes. A message with help holds lists of other
+// options, too.
 func listed(message, value string) []string {
+	if value == "" {
+		return nil
+	}
 	for _, m := range choices.FindAllStringSubmatch(message, -1) {
-		if all := choice.FindAllString(m[1], -1); value != "" && slices.Contains(all, value) {
+		if all := choice.FindAllString(m[1], -1); slices.Contains(all, value) {
 			return all
+		}
+	}
+	for _, quote := range []string{"'", "`", `\"`} {
+		if strings.Contains(message, quote+value+quote) {
+			return []string{value}
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func TestEffect(t *testing.T) {
 		"another result":        {&seen{wire: wireOf(in(), out(`{"id":1,"result":{"model":"n"}}`), fixtures.WireLine{Dir: fixtures.Exit})}, refusal.EffectDiffers, ""},
 	} {
 		var got refusal.Outcome
-		c.seen.effect(&plainRun{runs: []*fixtures.Case{plain}}, "", &got)
+		c.seen.outcome(plain, nil, "", &got)
 		if text := string(got.Error) + got.Message; got.Effect != c.effect || text != c.text {
 			t.Errorf("%s: %s %q, want %s %q", name, got.Effect, text, c.effect, c.text)
 		}
@@ -63,6 +63,7 @@ func TestListed(t *testing.T) {
 		{"error: invalid value 'x' for '--s <S>'\n  [possible values: read-only, all]", "all", 2},
 		{"--level  [choices: \"HIGH\", \"LOW\"]\n--format  [choices: \"default\", \"json\"]", "json", 2},
 		{"--level  [choices: \"HIGH\", \"LOW\"]", "json", 0}, // of another option
+		{"Error: Expected message role 'user', got 'x'", "user", 1},
 		{"Error: No such file or directory", "/work", 0},
 	} {
 		if got := listed(c.message, c.value); len(got) != c.want {
