@@ -58,7 +58,7 @@ var documentedTable = map[string]how{
 	"turnspec run --last-failed":                                       {after: []string{"turnspec run"}, exit: exitUsage}, // none failed
 	"turnspec run --tier live --case text/plain":                       {notRun: needsRuntimes},
 	"turnspec census claude":                                           {notRun: needsRuntimes},
-	"turnspec census claude --stored":                                  {notRun: needsRuntimes},
+	"turnspec census --stored --markdown":                              {night: true},
 	"turnspec census codexexec --scenario text/plain --json":           {notRun: needsRuntimes},
 	"turnspec census claude --fact 'argv *' --write":                   {notRun: needsRuntimes},
 	"turnspec run --case 'permission/*' --check permission -v":         {add: "--runtime codex"},

@@ -64,6 +64,7 @@ type Row struct {
 	StandIn  refusal.Outcome `json:"stand_in"` // what the stand-in does
 	Seen     []string        `json:"seen"`     // the checks that fail on the stand-in
 	Verdict  Verdict         `json:"verdict"`
+	Reason   string          `json:"reason,omitempty"` // why the two do not agree; "": it is not known
 }
 
 // judge compares what the stand-in does with what the runtime does.
@@ -112,7 +113,11 @@ const hangTime = 10 * time.Second
 // Run takes the census. If it is interrupted, it returns the rows so far, too. Isolate the process first (package isolate), unless Stored is set.
 func (c *Census) Run(ctx context.Context) ([]Row, error) {
 	scenarios := c.Scenarios
-	if len(scenarios) == 0 {
+	switch {
+	case len(scenarios) > 0:
+	case c.Stored != nil:
+		scenarios = c.Stored.Scenarios()
+	default:
 		var err error
 		if scenarios, err = c.cover(ctx); err != nil {
 			return nil, err
@@ -304,6 +309,7 @@ func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
 		row.Outcome = c.Stored.Changes[i]
 	}
 	row.Verdict = row.judge()
+	row.Reason = Reason(c.Runtime.Name, row)
 	return row, nil
 }
 
