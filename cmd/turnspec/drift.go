@@ -183,7 +183,10 @@ func sides(ctx context.Context, errOut io.Writer, c fixtures.Corpus, runtime str
 	var to runtimes.Runtime
 	newest := f.to
 	if f.to == latestVersion && !f.stored {
-		if newest, err = runtimes.Latest(ctx, runtime); err != nil {
+		if err := f.nameAgent(c, runtime); err != nil {
+			return nil, err
+		}
+		if newest, err = runtimes.Latest(ctx, runtime, f.from); err != nil {
 			return nil, err
 		}
 	}
@@ -305,16 +308,34 @@ func newSide(ctx context.Context, errOut io.Writer, runtime, to string) (runtime
 	return runtimes.Ensure(ctx, "", runtime, to, errOut)
 }
 
-// before returns the newest version in the corpus other than version.
+// nameAgent demands --from if the runtime's versions are those of several agents.
+func (f driftFlags) nameAgent(c fixtures.Corpus, runtime string) error {
+	versions, err := c.Versions(runtime)
+	if err != nil || f.from != "" {
+		return err
+	}
+	agents := map[string]bool{}
+	for _, v := range versions {
+		agent, _ := runtimes.SplitVersion(v)
+		agents[agent] = true
+	}
+	if len(agents) < 2 {
+		return nil
+	}
+	return fmt.Errorf("%s has several agents: name one by its old version, such as --from %s (%s)", runtime, versions[0], strings.Join(versions, ", "))
+}
+
+// before returns the newest version in the corpus other than version, of the same agent.
 func before(c fixtures.Corpus, runtime, version string) string {
 	ids, err := c.CaseIDs()
 	if err != nil {
 		return ""
 	}
+	agent, _ := runtimes.SplitVersion(version)
 	best := ""
 	for _, id := range ids {
 		rt, v, _ := fixtures.SplitCaseID(id)
-		if rt == runtime && v != version && (best == "" || fixtures.CompareVersions(v, best) > 0) {
+		if of, _ := runtimes.SplitVersion(v); rt == runtime && of == agent && v != version && (best == "" || fixtures.CompareVersions(v, best) > 0) {
 			best = v
 		}
 	}
@@ -323,10 +344,14 @@ func before(c fixtures.Corpus, runtime, version string) string {
 
 // schemaOf returns the stored schema of a version, or the one that the runtime
 // prints. The latter is kept with the installed runtimes, because the registry is
-// not reachable inside the namespace.
+// not reachable inside the namespace. It is nil if the vendor publishes none: then the
+// recordings show what the wire is.
 func schemaOf(ctx context.Context, c fixtures.Corpus, rt runtimes.Runtime, runtime, version string) (*schema.Schema, error) {
 	if s, err := drift.StoredSchema(c, runtime, version); s != nil || err != nil {
 		return s, err
+	}
+	if r, err := registry.Get(runtime); err == nil && r.ReadSchema == nil {
+		return nil, nil
 	}
 	if rt.Binary == "" {
 		return nil, fmt.Errorf("the corpus has no schema of %s %s; `turnspec schema %s@%s --write` stores it", runtime, version, runtime, version)

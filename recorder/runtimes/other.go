@@ -22,9 +22,10 @@ const releaseFile = "turnspec-release.json"
 
 var versionNumber = regexp.MustCompile(`\d+\.\d+\.\d+[-.\w]*`)
 
-// Latest returns the newest version of a runtime in the npm registry.
-func Latest(ctx context.Context, name string) (string, error) {
-	p, _, err := pinnedPackage(name, "")
+// Latest returns the newest version of a runtime in the npm registry; of a runtime with several
+// agents that of the agent of the version like.
+func Latest(ctx context.Context, name, like string) (string, error) {
+	p, _, err := pinnedLike(name, like)
 	if err != nil {
 		return "", err
 	}
@@ -35,7 +36,36 @@ func Latest(ctx context.Context, name string) (string, error) {
 	if tags["latest"] == "" {
 		return "", fmt.Errorf("the registry names no latest version of %s", p.Package)
 	}
-	return tags["latest"], nil
+	agent, _ := SplitVersion(like)
+	if agent != "" {
+		agent += "-"
+	}
+	return agent + tags["latest"], nil
+}
+
+// SplitVersion splits a version such as codex-acp-2.6.0, which names an agent, into the agent and
+// its number. agent is "" for a version that is a number.
+func SplitVersion(version string) (agent, number string) {
+	at := agentVersion.FindStringSubmatchIndex(version)
+	if at == nil {
+		return "", version
+	}
+	return version[at[2]:at[3]], version[at[4]:]
+}
+
+var agentVersion = regexp.MustCompile(`^(.*[a-z].*)-(\d+\.\d+\.\d.*)$`)
+
+// pinnedLike returns the newest pinned package of the agent of a version; of a runtime that is one
+// program, its newest.
+func pinnedLike(name, version string) (Package, string, error) {
+	if agent, _ := SplitVersion(version); agent != "" {
+		for _, pinned := range Versions(name) {
+			if a, _ := SplitVersion(pinned); a == agent {
+				return pinnedPackage(name, pinned)
+			}
+		}
+	}
+	return pinnedPackage(name, "")
 }
 
 // errRegistry reports that the registry's entry of a package lacks a field, or that
@@ -101,14 +131,16 @@ func Ensure(ctx context.Context, dir, name, version string, out io.Writer) (Runt
 // findRelease returns the package of a version that is not pinned. It is expected to
 // have the layout of the newest pinned one.
 func findRelease(ctx context.Context, name, version string) (Package, error) {
-	p, old, err := pinnedPackage(name, "")
+	p, old, err := pinnedLike(name, version)
 	if err != nil {
 		return p, err
 	}
+	_, old = SplitVersion(old)
+	_, number := SplitVersion(version)
 	if !versionNumber.MatchString(version) {
 		return p, fmt.Errorf("%q is not a version of %s", version, name)
 	}
-	p.Version, p.Lock = strings.Replace(p.Version, old, version, 1), ""
+	p.Version, p.Lock = strings.Replace(p.Version, old, number, 1), ""
 	spec := p.Package + "@" + p.Version
 	if err := npmView(ctx, &p.Integrity, spec, "dist.integrity"); err != nil {
 		return p, err
