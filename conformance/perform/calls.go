@@ -105,7 +105,7 @@ func (c *clientCalls) addTo(o *conformance.Open) {
 			})
 			continue
 		}
-		o.MCP = append(o.MCP, adapters.MCPServer{Name: srv.Name, Command: fixtures.ServerCommand(srv.Name)})
+		o.MCP = append(o.MCP, adapters.MCPServer{Name: srv.Name, Command: fixtures.ServerCommand(srv.Name), Env: srv.Env})
 	}
 	o.Components = s.Components
 	for i := range s.Tools {

@@ -90,6 +90,11 @@ func serve(name string) error {
 	if s.Broken {
 		return errBroken
 	}
+	for name, value := range s.Env {
+		if os.Getenv(name) != value {
+			return fmt.Errorf("the variable %s is missing or wrong", name)
+		}
+	}
 	return New(&s).Run(context.Background(), &mcp.StdioTransport{})
 }
 

@@ -97,6 +97,19 @@ func TestServerWithdrawsItsQuestion(t *testing.T) {
 	<-withdrawn
 }
 
+func TestServerNeedsItsVariables(t *testing.T) {
+	g := NewWithT(t)
+	dir := filepath.Join(t.TempDir(), "bin")
+	g.Expect(fake.Install(dir, []fixtures.Server{{Name: "river", Env: map[string]string{"RIVER": "Danube"}}})).To(Succeed())
+	for value, want := range map[string]string{"": "RIVER is missing or wrong", "Rhine": "RIVER is missing or wrong", "Danube": ""} {
+		c := command(dir, "river")
+		c.Env = append(os.Environ(), "RIVER="+value)
+		out, err := c.CombinedOutput() // its stdin is empty, so that it ends
+		g.Expect(string(out)).To(ContainSubstring(want), value)
+		g.Expect(err != nil).To(Equal(want != ""), "%s: %v", value, err)
+	}
+}
+
 func TestBrokenServerExitsAtOnce(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()

@@ -238,14 +238,19 @@ func servers(s *fixtures.Scenario) string {
 	var out []string
 	for _, m := range s.Servers {
 		if m.Remote.Transport != "" {
-			var headers []string
-			for _, name := range slices.Sorted(maps.Keys(m.Remote.Headers)) {
-				headers = append(headers, fmt.Sprintf(`{"name":%q,"value":%q}`, name, m.Remote.Headers[name]))
-			}
-			out = append(out, fmt.Sprintf(`{"type":%q,"name":%q,"url":%q,"headers":[%s]}`, m.Remote.Transport, m.Name, fixtures.ServerURL(m.Name), strings.Join(headers, ",")))
+			out = append(out, fmt.Sprintf(`{"type":%q,"name":%q,"url":%q,"headers":%s}`, m.Remote.Transport, m.Name, fixtures.ServerURL(m.Name), namedValues(m.Remote.Headers)))
 			continue
 		}
-		out = append(out, fmt.Sprintf(`{"name":%q,"command":%q,"args":[],"env":[]}`, m.Name, fixtures.ServerCommand(m.Name)))
+		out = append(out, fmt.Sprintf(`{"name":%q,"command":%q,"args":[],"env":%s}`, m.Name, fixtures.ServerCommand(m.Name), namedValues(m.Env)))
+	}
+	return "[" + strings.Join(out, ",") + "]"
+}
+
+// namedValues are headers or variables, in the form of ACP.
+func namedValues(values map[string]string) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		out = append(out, fmt.Sprintf(`{"name":%q,"value":%q}`, name, values[name]))
 	}
 	return "[" + strings.Join(out, ",") + "]"
 }

@@ -56,6 +56,7 @@ func serverArgs(servers []fixtures.Server) ([]string, error) {
 		Type    string            `json:"type,omitempty"`
 		Command string            `json:"command,omitempty"`
 		Args    []string          `json:"args,omitzero"`
+		Env     map[string]string `json:"env,omitempty"`
 		URL     string            `json:"url,omitempty"`
 		Headers map[string]string `json:"headers,omitempty"`
 	}
@@ -67,7 +68,7 @@ func serverArgs(servers []fixtures.Server) ([]string, error) {
 			config.Servers[s.Name] = server{Type: s.Remote.Transport, URL: fixtures.ServerURL(s.Name), Headers: s.Remote.Headers}
 			continue
 		}
-		config.Servers[s.Name] = server{Command: fixtures.ServerCommand(s.Name), Args: []string{}}
+		config.Servers[s.Name] = server{Command: fixtures.ServerCommand(s.Name), Args: []string{}, Env: s.Env}
 	}
 	b, err := json.Marshal(config, json.Deterministic(true))
 	return []string{"--mcp-config", string(b)}, err

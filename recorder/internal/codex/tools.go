@@ -36,16 +36,9 @@ func dynamicTools(tools []fixtures.Tool) []dynamicTool {
 func ServerArgs(scn *fixtures.Scenario) []string {
 	var args []string
 	for _, s := range scn.Servers {
-		set := fmt.Sprintf("command=%q", fixtures.ServerCommand(s.Name))
+		set := fmt.Sprintf("command=%q", fixtures.ServerCommand(s.Name)) + table("env", s.Env)
 		if s.Remote.Transport != "" {
-			set = fmt.Sprintf("url=%q", fixtures.ServerURL(s.Name))
-			var headers []string
-			for _, name := range slices.Sorted(maps.Keys(s.Remote.Headers)) {
-				headers = append(headers, fmt.Sprintf("%q=%q", name, s.Remote.Headers[name]))
-			}
-			if len(headers) > 0 {
-				set += ",http_headers={" + strings.Join(headers, ",") + "}"
-			}
+			set = fmt.Sprintf("url=%q", fixtures.ServerURL(s.Name)) + table("http_headers", s.Remote.Headers)
 		}
 		if scn.Policy != nil {
 			set += `,default_tools_approval_mode="prompt"`
@@ -57,6 +50,18 @@ func ServerArgs(scn *fixtures.Scenario) []string {
 		args = append(args, "-c", fmt.Sprintf("mcp_servers.%s={%s}", s.Name, set))
 	}
 	return args
+}
+
+// table returns a member of a TOML table that holds strings, or "" if there are none.
+func table(key string, values map[string]string) string {
+	var members []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		members = append(members, fmt.Sprintf("%q=%q", name, values[name]))
+	}
+	if members == nil {
+		return ""
+	}
+	return "," + key + "={" + strings.Join(members, ",") + "}"
 }
 
 // OptionArgs returns the options of the program for those of the session.

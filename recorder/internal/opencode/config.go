@@ -112,10 +112,11 @@ type modelOpt struct {
 }
 
 type toolServer struct {
-	Type    string            `json:"type"`
-	Command []string          `json:"command,omitempty"`
-	URL     string            `json:"url,omitempty"`
-	Headers map[string]string `json:"headers,omitempty"`
+	Type        string            `json:"type"`
+	Command     []string          `json:"command,omitempty"`
+	Environment map[string]string `json:"environment,omitempty"`
+	URL         string            `json:"url,omitempty"`
+	Headers     map[string]string `json:"headers,omitempty"`
 }
 
 // Connection writes the settings. Nothing is fetched: the client of the model's API is part
@@ -157,7 +158,7 @@ func (c Config) Connection(modelURL string) drive.Connection {
 			s.MCP[server.Name] = toolServer{Type: "remote", URL: fixtures.ServerURL(server.Name), Headers: server.Remote.Headers}
 			continue
 		}
-		s.MCP[server.Name] = toolServer{Type: "local", Command: []string{fixtures.ServerCommand(server.Name)}}
+		s.MCP[server.Name] = toolServer{Type: "local", Command: []string{fixtures.ServerCommand(server.Name)}, Environment: server.Env}
 	}
 	b, err := json.Marshal(s, json.Deterministic(true))
 	if err != nil {
