@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,7 +62,9 @@ func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 		}
 		if command := fixtures.ServerCommand(srv.Name); !mentions(t.Run, srv.Name, command) {
 			f.Failf("the subject did not write the MCP server %s, which %s starts, to the runtime", srv.Name, command)
+			continue
 		}
+		judgeValues(t, f, &srv, "variable", srv.Env)
 	}
 }
 
@@ -73,10 +76,15 @@ func judgeRemote(t *conformance.Trial, f *conformance.Finding, srv *fixtures.Ser
 		f.Failf("the subject did not write the MCP server %s, which runs at %s, to the runtime", srv.Name, url)
 		return
 	}
-	for name, value := range srv.Remote.Headers {
+	judgeValues(t, f, srv, "header", srv.Remote.Headers)
+}
+
+// judgeValues judges whether the runtime got the variables or the headers of a server.
+func judgeValues(t *conformance.Trial, f *conformance.Finding, srv *fixtures.Server, kind string, values map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		f.Asserted(1)
-		if !mentions(t.Run, name, value) {
-			f.Failf("the subject did not write the header %s of the MCP server %s to the runtime", name, srv.Name)
+		if !mentions(t.Run, name, values[name]) {
+			f.Failf("the subject did not write the %s %s of the MCP server %s to the runtime", kind, name, srv.Name)
 		}
 	}
 }
@@ -188,7 +196,7 @@ func sameList(a, b string) bool {
 }
 
 // mentions reports whether one argument of a process, one variable or one line names a server
-// and its program, or a header and its value.
+// and its program, or a header or a variable and its value.
 func mentions(r *conformance.Run, name, command string) bool {
 	tells := func(s string) bool {
 		rest := strings.ReplaceAll(s, command, "")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"slices"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/proc"
@@ -560,3 +561,35 @@ var reportsNoWarning = broken.Adapter{
 	Name: "reports-no-warning", Sentence: "does not say that a server of MCP failed to start",
 	Mutation: broken.Omit("notice"),
 }
+
+var forgetsTheVariables = broken.Adapter{
+	Name: "forgets-the-variables", Sentence: "opens a session with MCP servers without their variables",
+	Mutation: broken.Opening(func(o *conformance.Open) {
+		o.MCP = slices.Clone(o.MCP)
+		for i := range o.MCP {
+			o.MCP[i].Env = nil
+		}
+	}),
+}
+
+// pictureType is the type of a picture in a message.
+var pictureType = regexp.MustCompile(`"(media_type|mimeType)":"image/[a-z]+"`)
+
+var sendsAllAsPNG = broken.Adapter{
+	Name: "sends-all-as-png", Sentence: "sends each picture as one of the type image/png",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(pictureType.ReplaceAll(line, []byte(`"$1":"image/png"`)))
+		return err
+	}},
+}
+
+var sendsNoName = broken.Adapter{
+	Name: "sends-no-name", Sentence: "sends a picture without its name",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(fileName.ReplaceAll(line, nil))
+		return err
+	}},
+}
+
+// fileName is the name of a file in a message of OpenCode.
+var fileName = regexp.MustCompile(`"filename":"[^"]*",`)

@@ -94,6 +94,13 @@ var traps = []struct {
 	{"pi", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
 	{"opencode", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
 	{"acp/claude-agent-acp", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
+	{"claude/newest", "mcp/with-variables", []string{"session.open-options"}, nil, forgetsTheVariables},
+	{"codex/newest", "mcp/with-variables", []string{"session.open-options"}, nil, forgetsTheVariables},
+	{"opencode/newest", "mcp/with-variables", []string{"session.open-options"}, nil, forgetsTheVariables},
+	{"acp/codex-acp", "mcp/with-variables", []string{"session.open-options"}, nil, forgetsTheVariables},
+	{"claude/newest", "image/one-in-each-of-two-turns", []string{"turn.files"}, nil, sendsAllAsPNG},
+	{"pi/1.6.0", "image/one-in-each-of-two-turns", []string{"turn.files"}, nil, sendsAllAsPNG},
+	{"opencode/newest", "image/one-in-each-of-two-turns", []string{"turn.files"}, nil, sendsNoName},
 }
 
 // TestTraps plays the reference and the broken adapter in each trap. By day those that fail nothing
