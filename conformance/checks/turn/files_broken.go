@@ -49,3 +49,15 @@ var losesTheFolder = broken.Adapter{
 		return files
 	}},
 }
+
+var forgetsTheNames = broken.Adapter{
+	Name: "forgets-the-names", Sentence: "sends a file without its name",
+	Proves:  "turn.files",
+	Runtime: "claude", Why: "Codex gets no names of pictures",
+	Mutation: broken.Mutation{Files: func(files []event.Attachment) []event.Attachment {
+		for i := range files {
+			files[i].Name = ""
+		}
+		return files
+	}},
+}

@@ -63,6 +63,7 @@ func Broken() []broken.Adapter {
 		textAlone,
 		losesTheFolder,
 		pastesTheURL,
+		forgetsTheNames,
 		takesALostEndForAGoodOne,
 		waitsForASkippedEnd,
 		endsWithTheWords,
