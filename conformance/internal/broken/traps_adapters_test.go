@@ -562,6 +562,25 @@ var reportsNoWarning = broken.Adapter{
 	Mutation: broken.Omit("notice"),
 }
 
+var countsTheLastReply = broken.Adapter{
+	Name: "counts-the-last-reply", Sentence: "reports the tokens of the last reply as those of the turn",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		var turn event.Tokens // so far
+		return func(e event.Event, out func(event.Event)) {
+			switch d := e.Data.(type) {
+			case event.TurnStart:
+				turn = event.Tokens{}
+			case event.Usage:
+				was := turn
+				turn = d.Tokens
+				d.Tokens.Input, d.Tokens.Output, d.Tokens.Total = turn.Input-was.Input, turn.Output-was.Output, turn.Total-was.Total
+				e.Data = d
+			}
+			out(e)
+		}
+	}},
+}
+
 var forgetsTheVariables = broken.Adapter{
 	Name: "forgets-the-variables", Sentence: "opens a session with MCP servers without their variables",
 	Mutation: broken.Opening(func(o *conformance.Open) {
