@@ -1,6 +1,7 @@
 package subagent
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -93,6 +94,10 @@ func judgeTaskMembers(t *conformance.Trial, f *conformance.Finding) {
 		if text := lastTextOf(t.Run, d.ToolUseID); d.Status == event.TaskCompleted && text != "" && runindex.States(t.Run, e, text) && !endsLater(t.Run, e, d.TaskID) {
 			runindex.Demand(t, f, e, "task.text", d.Text != "", text)
 		}
+		if d.Status == event.TaskCompleted && endOfTask(t.Run, e, d) == "" && !endsLater(t.Run, e, d.TaskID) && modelFailed(t.Run, d.ToolUseID) {
+			f.Asserted(1)
+			f.At(e, "task %s: its status is %s, but the model failed for the agent", d.TaskID, d.Status)
+		}
 		if used := usedBy(t.Run, e, d.TaskID); used != nil {
 			runindex.Demand(t, f, e, "task.usage", d.Usage != nil, strconv.FormatInt(used.Total, 10)+" tokens")
 			if d.Usage != nil && d.Usage.Total != used.Total {
@@ -108,6 +113,23 @@ func lastTextOf(r *conformance.Run, call string) (text string) {
 	if len(r.Played) == 0 {
 		return "" // whether the runtime shows it is not known
 	}
+	for _, q := range requestsOf(r, call) {
+		for _, part := range q.Output {
+			text = cmp.Or(part.Text, text)
+		}
+	}
+	return text
+}
+
+// modelFailed reports whether the last reply of the model to the agent that a call started is a
+// failure.
+func modelFailed(r *conformance.Run, call string) bool {
+	all := requestsOf(r, call)
+	return len(all) > 0 && all[len(all)-1].Ended == fixtures.EndedFailed
+}
+
+// requestsOf returns the requests to the model of the agent that a call started.
+func requestsOf(r *conformance.Run, call string) (out []fixtures.Request) {
 	for _, c := range runindex.AllCalls(r) {
 		var in struct {
 			Name string `json:"name"`
@@ -116,14 +138,12 @@ func lastTextOf(r *conformance.Run, call string) (text string) {
 			continue
 		}
 		for _, q := range r.Witness {
-			for _, part := range q.Output {
-				if q.Agent == in.Name && part.Text != "" {
-					text = part.Text
-				}
+			if q.Agent == in.Name {
+				out = append(out, q)
 			}
 		}
 	}
-	return text
+	return out
 }
 
 // endsLater reports whether the line with the result of a task is played after an event: older

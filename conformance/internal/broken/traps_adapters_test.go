@@ -581,6 +581,33 @@ var countsTheLastReply = broken.Adapter{
 	}},
 }
 
+var completesAFailedAgent = broken.Adapter{
+	Name: "completes-a-failed-agent", Sentence: "reports a sub-agent for which the model failed as completed",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Task); ok && d.Status == event.TaskFailed {
+			d.Status = event.TaskCompleted
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+var keepsADeletedStep = broken.Adapter{
+	Name: "keeps-a-deleted-step", Sentence: "emits no plan after a step was deleted",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		steps := 0
+		return func(e event.Event, out func(event.Event)) {
+			if d, ok := e.Data.(event.Plan); ok {
+				if len(d.Steps) < steps {
+					return
+				}
+				steps = len(d.Steps)
+			}
+			out(e)
+		}
+	}},
+}
+
 var forgetsTheVariables = broken.Adapter{
 	Name: "forgets-the-variables", Sentence: "opens a session with MCP servers without their variables",
 	Mutation: broken.Opening(func(o *conformance.Open) {

@@ -95,6 +95,8 @@ var traps = []struct {
 	{"opencode", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
 	{"acp/claude-agent-acp", "file/overwrite", []string{"tool.file-change"}, nil, addsEachFile},
 	{"chat", "client/tool-answers", []string{"usage.reported"}, nil, countsTheLastReply},
+	{"codex/newest", "subagent/fails-beside-the-turn", []string{"subagent.task"}, nil, completesAFailedAgent},
+	{"claude/newest", "plan/task-deleted", []string{"tool.plan"}, nil, keepsADeletedStep},
 	{"claude/newest", "mcp/with-variables", []string{"session.open-options"}, nil, forgetsTheVariables},
 	{"codex/newest", "mcp/with-variables", []string{"session.open-options"}, nil, forgetsTheVariables},
 	{"opencode/newest", "mcp/with-variables", []string{"session.open-options"}, nil, forgetsTheVariables},
