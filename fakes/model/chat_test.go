@@ -207,7 +207,7 @@ func TestChatAgents(t *testing.T) {
 		"mcp":          {"lab_echo:", `"mcp","input":{"server":"lab","tool":"echo","arguments":{"a":1}}`, `{"a":1}`},
 		"structured":   {"StructuredOutput:", `"structured","input":{"value":{"a":1}}`, `{"a":1}`},
 		"client":       {"card:", `"client","input":{"tool":"card"}`, `{}`},
-		"no such tool": {"read:path", `"shell","input":{"command":"ls"}`, `does not offer bash or shell; offered are: read`},
+		"no such tool": {"read:path", `"shell","input":{"command":"ls"}`, `does not offer bash or shell or run_shell_command; offered are: read`},
 		"no member":    {"read:name", `"read","input":{"path":"a"}`, `the input of read has no member filePath or path or file_path`},
 		"background":   {"bash:command", `"shell","input":{"command":"ls","background":true}`, `takes a command and a timeout only`},
 	} {

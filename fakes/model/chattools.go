@@ -25,16 +25,20 @@ func chatCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 			if in.Background || in.YieldMS != 0 || in.Ask || in.TTY {
 				return nil, fmt.Errorf("tool %s %q: the agent's shell takes a command and a timeout only", c.Tool, c.ID)
 			}
-			out := chatInput{"command|cmd": in.Command, "?description": "Run a command"}
+			out := chatInput{"command|cmd": in.Command, "?description": "Run a command", "?is_background": false}
 			if in.TimeoutMS != 0 {
 				out["timeout"] = in.TimeoutMS
 			}
 			return out, nil
-		}, "bash", "shell")
+		}, "bash", "shell", "run_shell_command")
 	case "read", "view":
 		return translateChat(c, o, func(in readInput) (chatInput, error) {
 			p, err := absolute(c, dir, in.Path)
 			out := chatInput{"filePath|path|file_path": p}
+			if t, ok := o.findTool("view"); ok && in.From != 0 && in.Rows != 0 && t.members["view_range"] != "" {
+				out["view_range"] = []int{in.From, in.From + in.Rows - 1}
+				return out, err
+			}
 			if in.From != 0 {
 				out["offset"] = in.From
 			}
@@ -42,26 +46,26 @@ func chatCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 				out["limit"] = in.Rows
 			}
 			return out, err
-		}, "read", "read_file")
+		}, "read", "read_file", "view")
 	case "write":
 		return translateChat(c, o, func(in writeInput) (chatInput, error) {
 			p, err := absolute(c, dir, in.Path)
-			return chatInput{"filePath|path|file_path": p, "content": in.Content}, err
-		}, "write", "write_file")
+			return chatInput{"filePath|path|file_path": p, "content|file_text": in.Content}, err
+		}, "write", "write_file", "create")
 	case "edit":
 		return translateChat(c, o, func(in editInput) (chatInput, error) {
 			p, err := absolute(c, dir, in.Path)
 			one := map[string]string{"oldText": in.Old, "newText": in.New}
-			return chatInput{"filePath|path|file_path": p, "?edits": []any{one}, "?oldString|oldText|old_string": in.Old, "?newString|newText|new_string": in.New}, err
+			return chatInput{"filePath|path|file_path": p, "?edits": []any{one}, "?oldString|oldText|old_string|old_str": in.Old, "?newString|newText|new_string|new_str": in.New}, err
 		}, "edit", "edit_file")
 	case "search":
 		return translateChat(c, o, func(in searchInput) (chatInput, error) {
 			out := chatInput{"pattern": in.Pattern}
 			if in.Path != "" {
-				out["path"] = in.Path
+				out["path|paths"] = in.Path
 			}
 			return out, nil
-		}, "grep", "search")
+		}, "grep", "search", "grep_search")
 	case "web":
 		return chatWeb(c, o)
 	case "subagent":
@@ -97,7 +101,7 @@ func chatCall(c *fixtures.ToolCall, o offer, dir string) (wireCall, error) {
 			return wireCall{}, err
 		}
 		server, tool := claudeName(in.Server), claudeName(in.Tool)
-		return declaredCall(c, o, arguments(in.Arguments), server+"_"+tool, "mcp__"+server+"__"+tool, server+"__"+tool)
+		return declaredCall(c, o, arguments(in.Arguments), server+"_"+tool, "mcp__"+server+"__"+tool, server+"__"+tool, server+"-"+tool)
 	case "other":
 		return otherCall(c)
 	}
