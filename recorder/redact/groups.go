@@ -13,7 +13,8 @@ import (
 // the middle of what is redacted.
 type groups struct {
 	p      *pass
-	rts    []*wire.Runtime // the runtime of the case, or all if it is unknown
+	rts    []*wire.Runtime    // the runtime of the case, or all if it is unknown
+	read   []func(*wire.Line) // completes a line of the runtime with the same index
 	open   map[string]*unit
 	blocks int // content blocks that have begun, see wire.Line.BlockStart
 }
@@ -35,8 +36,15 @@ func (g *groups) markPrinted(w *fixtures.WireLine, first int) {
 // joinDeltas moves the delta of a line, whose units begin at first, to its group.
 func (g *groups) joinDeltas(w *fixtures.WireLine, first int) {
 	var l wire.Line
-	for _, rt := range g.rts {
-		l = w.Read(rt)
+	if g.read == nil {
+		for _, rt := range g.rts {
+			g.read = append(g.read, rt.Resolve())
+		}
+	}
+	for i, rt := range g.rts {
+		if l = w.Read(rt); w.Dir == fixtures.In || w.Dir == fixtures.Out {
+			g.read[i](&l)
+		}
 		if l.BlockStart {
 			g.blocks++
 		}

@@ -41,6 +41,14 @@ var phrases = []string{
 	"stream disconnected before completion:",
 	"Invalid request: unknown variant",
 	"requires experimentalApi capability",
+	"Info: Response was interrupted due to a server error. Retrying...",
+	"Info: Request failed due to a transient API error. Retrying...",
+	"Info: The conversation exceeded the model's context limit. Compacting history and retrying...",
+	"Error: Failed to get response from the AI model; retried",
+	"completed with exit code",
+	"Error: Model",
+	"Error: Authentication failed with provider at",
+	"Error: The provider rejected the prompt as too long, but automatic recovery could not reduce it.",
 }
 
 // nameList matches the list of values that a runtime would have accepted. It is
