@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -41,6 +42,8 @@ type client struct {
 	d     *drive.Driver
 	agent agent
 
+	resolve func(*wire.Line) // completes lines by those before; see wire.Runtime.Resolver
+
 	nextID   int
 	calls    map[string]*call
 	raw      drive.RawRequests
@@ -49,7 +52,7 @@ type client struct {
 	sessions []string // opened, in order
 	session  string
 	mode     string // in force
-	planning bool   // the setting for plans is on
+	switched bool   // the agent's option for a mode is on
 
 	sent    []*message
 	updates int             // of the running turn
@@ -127,8 +130,11 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	for _, m := range c.sent {
 		m.reply = nil
 	}
-	c.calls, c.raw, c.open, c.stale, c.mode, c.planning = map[string]*call{}, drive.RawRequests{}, nil, nil, "", false
-	c.listed = false
+	c.calls, c.raw, c.open, c.stale, c.mode, c.switched = map[string]*call{}, drive.RawRequests{}, nil, nil, "", false
+	c.listed, c.resolve = false, c.d.Runtime.Wire.Resolve()
+	if c.agent.unpacks != "" {
+		conn.Env = append(slices.Clone(conn.Env), c.agent.unpacks+"="+filepath.Join(filepath.Dir(c.d.Binary), "unpacked"))
+	}
 	if c.agent.judged != nil && c.d.Scenario.Policy != nil {
 		conn.Env = append(slices.Clone(conn.Env), c.agent.judged...)
 	}
@@ -371,7 +377,7 @@ func (c *client) set(_ context.Context, s fixtures.Step) error {
 }
 
 // setMode sets the mode of the agent for a mode of scenarios; with unknown, a mode that no agent
-// has is sent as it is. codex-acp plans by another setting.
+// has is sent as it is. For some modes agents have an option.
 func (c *client) setMode(mode string, unknown bool) error {
 	id, ok := c.agent.modes[mode]
 	if opened := c.d.Scenario.InitialMode(); c.agent.configured && ok && mode != "plan" && mode != opened {
@@ -382,17 +388,17 @@ func (c *client) setMode(mode string, unknown bool) error {
 			return c.Error("sets the mode " + mode)
 		}
 	}
-	if c.agent.plans != "" && (mode == "plan") != c.planning {
-		value := "default"
-		if mode == "plan" {
-			value = "plan"
+	if o := c.agent.option; o.id != "" && !(unknown && !ok) && (mode == o.mode) != c.switched {
+		value := o.off
+		if mode == o.mode {
+			value = o.on
 		}
-		if _, err := c.request("session/set_config_option", fmt.Sprintf(`{"sessionId":%q,"configId":%q,"value":%q}`, c.session, c.agent.plans, value)); err != nil {
+		if _, err := c.request("session/set_config_option", fmt.Sprintf(`{"sessionId":%q,"configId":%q,"value":%q}`, c.session, o.id, value)); err != nil {
 			return err
 		}
-		c.planning = mode == "plan"
+		c.switched = mode == o.mode
 	}
-	if id == c.mode || c.planning {
+	if id == c.mode || id == "" {
 		return nil
 	}
 	_, err := c.request("session/set_mode", fmt.Sprintf(`{"sessionId":%q,"modeId":%q}`, c.session, id))

@@ -13,12 +13,12 @@ import (
 
 // agent is how one of the agents is started and what it can do.
 type agent struct {
-	// inner is the runtime that the agent drives.
+	// inner is the runtime that the agent drives; nil: it is a runtime itself.
 	inner *drive.Runtime
-	// modes are the modes of the agent, by the modes of scenarios.
+	// modes are the modes of the agent, by the modes of scenarios; "" is the mode in force.
 	modes map[string]string
-	// plans is the agent's option for planning; "": it is a mode.
-	plans string
+	// option is the option of the agent for a mode of scenarios that is no mode of the agent.
+	option modeOption
 	// effort is the agent's option for how much the model reasons.
 	effort string
 	// listsForFork reports that the agent lists its commands for a copy of a session too.
@@ -30,7 +30,15 @@ type agent struct {
 	judged []string
 	// connect turns how the inner runtime is started into how the agent is.
 	connect func(drive.Connection) (drive.Connection, error)
+	// start returns how an agent without an inner runtime is started.
+	start func(needs []string, modelURL string) (drive.Connection, error)
+	// unpacks is the variable for the folder into which the program unpacks itself, once for all
+	// recordings; "": it does not.
+	unpacks string
 }
+
+// modeOption is an option by which an agent has a mode of scenarios.
+type modeOption struct{ mode, id, on, off string }
 
 // agents are found by the name that precedes the number in a version.
 var agents = map[string]agent{
@@ -38,9 +46,9 @@ var agents = map[string]agent{
 		inner: codex.Runtime,
 		modes: map[string]string{
 			"ask": "read-only", "accept-edits": "workspace-write", "read-only": "read-only", "never": "agent-full-access",
-			"plan": "read-only",
+			"plan": "",
 		},
-		plans:   "collaboration_mode",
+		option:  modeOption{mode: "plan", id: "collaboration_mode", on: "plan", off: "default"},
 		effort:  "reasoning_effort",
 		connect: connectCodex,
 	},
@@ -53,6 +61,16 @@ var agents = map[string]agent{
 		connect: connectClaude,
 	},
 	// What opencode asks about is in its settings, and its modes are its agents.
+	"copilot": {
+		modes:   map[string]string{"ask": sessionModes + "agent", "never": sessionModes + "agent", "plan": sessionModes + "plan"},
+		option:  modeOption{mode: "never", id: "allow_all", on: "on", off: "off"},
+		start:   startCopilot,
+		unpacks: "COPILOT_PKG_CACHE_HOME",
+	},
+	"qwen-code": {
+		modes: map[string]string{"ask": "default", "accept-edits": "auto-edit", "plan": "plan", "never": "yolo"},
+		start: startQwen,
+	},
 	"opencode": {
 		inner: opencode.Runtime,
 		modes: map[string]string{
@@ -82,6 +100,13 @@ func connect(version, mode string, needs []string, modelURL string) (drive.Conne
 	}
 	if _, ok := a.modes[mode]; !ok {
 		return drive.Connection{}, fmt.Errorf("mode: acp %s has no mode %q: write `not on acp %s: REASON` in the scenario", version, mode, version)
+	}
+	if a.start != nil {
+		conn, err := a.start(needs, modelURL)
+		if err != nil {
+			return conn, fmt.Errorf("acp %s: %w", version, err)
+		}
+		return conn, nil
 	}
 	inner := mode
 	if a.inner == claude.Runtime {

@@ -17,6 +17,7 @@ import (
 // Read implements drive.Client.
 func (c *client) Read(b []byte) {
 	l := c.d.Runtime.Wire.ReadOutput(b)
+	c.resolve(&l)
 	c.retries = c.retries || c.d.Runtime.Wire.ReadStatement(b).Notice == wire.NoticeRetry
 	switch {
 	case l.RepliesTo != nil:
