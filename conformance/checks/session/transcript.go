@@ -197,11 +197,15 @@ func (c *cutOff) add(e conformance.Event) {
 		}
 	case event.SessionEnd:
 		c.ends[e.Line] = true
+	case event.Done:
+		if d.Stopped {
+			c.ends[e.Line] = true
+		}
 	}
 }
 
 // lost reports whether no output shows the answer to a question, because the runtime
-// ended before the call that the question is about.
+// or the turn ended before the call that the question is about.
 func (c *cutOff) lost(d event.PermissionResolved) bool {
 	line, have := c.interrupted[c.calls[d.RequestID]]
 	return have && c.ends[line]

@@ -39,7 +39,7 @@ const (
 	ofRepeated   = " with words that the output repeats"
 	ofCrash      = " in a turn that crashed"
 	ofSignal     = " in a turn that a signal may have stopped"
-	ofCutCall    = " about a call that ran when the runtime ended"
+	ofCutCall    = " about a call that ran when the runtime ended or the turn was stopped"
 	ofNoDecision = " in a scenario whose client answers without a decision"
 	ofUnseen     = " of a turn whose start no line reports"
 	ofJoined     = " on a wire that joins the names of servers with those of their tools"
@@ -95,8 +95,8 @@ var transcriptRules = []transcriptRule{
 	{event.TypePermissionResolved, "", "", apart, "the client answers before the runtime shows it"},
 	{event.TypePermissionResolved, "by", "", mayVary, "who answered is not in the output"},
 	{event.TypePermissionResolved, "decision", `"decision":"cancel"`, mayVary, "the output does not show which answer ended the turn"},
-	{event.TypePermissionResolved, "decision", ofCutCall, mayVary, "the answer is in no output when the runtime crashes before it acts on it"},
-	{event.TypePermissionResolved, "allowed", ofCutCall, mayVary, "the answer is in no output when the runtime crashes before it acts on it"},
+	{event.TypePermissionResolved, "decision", ofCutCall, mayVary, "the answer is in no output when the runtime or the turn ends before the call"},
+	{event.TypePermissionResolved, "allowed", ofCutCall, mayVary, "the answer is in no output when the runtime or the turn ends before the call"},
 	{event.TypePermissionResolved, "decision", ofNoDecision, mayVary, "the output shows only that the call failed"},
 	{event.TypePermissionResolved, "allowed", ofNoDecision, mayVary, "the output shows only that the call failed"},
 	{event.TypePermissionResolved, "decision", `"tool_name":"RequestPermissions"`, mayVary, "the output does not show which rights were granted"},

@@ -62,10 +62,12 @@ func namelessMessages(lines []runindex.Line, statements []wire.Statement) (n int
 	unnamed := false // the message that is open, as long as it has no text
 	for i := range lines {
 		switch {
-		case statements[i].Unnamed:
+		case statements[i].Unnamed: // the line may hold its first text
 			unnamed = true
 		case statements[i].Message != "":
 			unnamed = false
+		}
+		switch {
 		case unnamed && lines[i].Kind == wire.Delta && lines[i].Piece.Kind == wire.Text && lines[i].Piece.Text != "":
 			n, unnamed = n+1, false
 		}
