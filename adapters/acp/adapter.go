@@ -74,12 +74,15 @@ func commandLine(o adapters.Options) []string {
 	args := slices.Clone(o.Command)
 	if len(args) == 0 {
 		args = []string{cmp.Or(proc.Getenv(o.Env, "ACP_PATH"), proc.LookPath(o.Env, programs...))}
-		if filepath.Base(args[0]) == openCodeName {
+		switch filepath.Base(args[0]) {
+		case openCodeName:
 			args = append(args, "acp")
+		case copilotName, qwenProgram:
+			args = append(args, "--acp")
 		}
 	}
 	return append(args, o.Args...)
 }
 
 // programs are the names under which agents are installed, the first that is found counts.
-var programs = []string{"acp", "codex-acp", "claude-agent-acp", openCodeName}
+var programs = []string{"acp", "codex-acp", "claude-agent-acp", openCodeName, copilotName, qwenProgram}

@@ -32,7 +32,7 @@ type client struct {
 	info    initResult
 	modes   []string // that the agent offers
 	effort  string   // the agent's option for how much the model reasons, or ""
-	plans   string   // the agent's option for planning, or ""
+	option  modeOption
 	waiting session.Waiting[[]promptBlock]
 
 	offered        Adapter

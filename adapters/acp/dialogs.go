@@ -37,6 +37,9 @@ func (t *translator) handleRequest(b []byte) {
 			}
 			t.live.refuseRequest(t.m.ID.Clone(), codeMethodNotFound, "not supported by this client")
 		}
+		if isIgnored(kindMethod, string(t.m.Method)) {
+			return
+		}
 		t.l.Notice(event.LevelWarning, event.NoticeUnknownMessage, string(t.m.Method)+" is not supported and was refused", b)
 	}
 }
@@ -122,6 +125,8 @@ func (t *translator) callResolved(c *toolCall, failed bool) (denied bool) {
 		case t.live != nil:
 			t.live.answerRequest(q.rpc, q.cancelled())
 			t.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
+		case failed && t.isCopilot() && !c.isRejected():
+			t.l.Resolve(q.ID, event.DecisionAllow, event.ByUser, nil)
 		case failed:
 			t.l.Resolve(q.ID, event.DecisionDeny, event.ByUser, nil)
 			return true

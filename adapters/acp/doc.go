@@ -1,7 +1,8 @@
 // Package acp is the adapter for agents of the Agent Client Protocol, version 1.
 //
 // It starts an agent and speaks the protocol over stdio, with one process for each session.
-// Tested agents: codex-acp 2.6.0, claude-agent-acp 0.49.0 and opencode 1.18.33. New returns the adapter for
+// Tested agents: codex-acp 2.6.0, claude-agent-acp 0.49.0, opencode 1.18.33, GitHub Copilot CLI 1.0.102 and
+// Qwen Code 0.24.4. New returns the adapter for
 // live sessions, Adapter.Transcribe converts transcripts of stdout; both use one translator.
 //
 // It reads lines with the loop that the other adapters use, and not with a library of the
@@ -20,9 +21,9 @@
 // Options.Mode is session/set_mode, unless the agent is in that mode: the first of these that
 // the agent offers, else the mode by that name. Without a mode the agent's own is in force.
 //
-//	ask            default, ask, read-only
-//	accept-edits   acceptEdits, accept-edits, workspace-write
-//	plan           plan
+//	ask            default, ask, read-only, agent of the protocol's own ids
+//	accept-edits   acceptEdits, accept-edits, auto-edit, workspace-write
+//	plan           plan, also by the protocol's own id
 //	read-only      read-only
 //	dont-ask       dontAsk, dont-ask
 //	never          bypassPermissions, agent-full-access, full-access, yolo
@@ -34,12 +35,13 @@
 // environment holds other permissions.
 //
 // An agent that plans by an option of the category collaboration_mode, as codex-acp does, keeps
-// its mode while that option is plan.
+// its mode while that option is plan. Copilot asks about nothing (never) by an option of the
+// category permissions.
 //
 // Options.Effort is the agent's option of the category thought_level; Open returns ErrUnsupported if
 // it has none, and for Options.ExtraDirs if it has no additionalDirectories.
-// Options.Command is the agent (else ACP_PATH, else acp, codex-acp, claude-agent-acp or
-// `opencode acp` on the child's PATH); Options.Args follow. The adapter offers forms, and files and terminals
+// Options.Command is the agent (else ACP_PATH, else acp, codex-acp, claude-agent-acp,
+// `opencode acp`, `copilot --acp` or `qwen --acp` on the child's PATH); Options.Args follow. The adapter offers forms, and files and terminals
 // if the fields Files and Terminals of Adapter are set. Without them agents read files, write
 // them and run commands by themselves.
 //
@@ -125,4 +127,22 @@
 // usage_update states of the context lacks the model's reply. If the model's API fails in the
 // middle of a reply, opencode asks again and sends the text again; no line says so, and the text
 // of both is emitted.
+//
+// Copilot and Qwen Code name no messages. A message begins with a turn, after the result of a
+// call, and when Copilot repeats a request or sends the next one, of which it estimates the size
+// before (usage_update). Its id is a number in the session, in which the messages of a history
+// that the agent replays count too.
+//
+// Copilot sends words of its own as pieces of text without a mark. "Info: " and words that end in
+// "etrying..." say that it repeats the request to the model: the block is retracted, and a notice
+// (retry) has the words. A path that it has written, or that the user has denied a call, is
+// ignored. "Error: " says that the turn has failed, which the agent ends as any other: that is an
+// error, unless the turn goes on; then the words are text of the model. The tokens in its reply
+// to session/prompt are those of the session in this process. What it shows of a command before
+// the result is the output of a command that has ended, and is ignored. It opens a session
+// without the client's MCP servers of stdio: Open returns ErrUnsupported for those.
+//
+// Qwen Code states the tokens of each request in _meta of an empty piece. After each call it
+// asks by craft/drainMidTurnQueue for messages into the turn, which gets an error. If the model's
+// API fails in the middle of a reply, it asks again and sends the text again; no line says so.
 package acp

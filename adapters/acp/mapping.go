@@ -35,6 +35,7 @@ func (Adapter) Mapping() []adapters.Mapped {
 		mapping.Mapped(kindStop, "done, stopped", "cancelled"),
 		mapping.Ignored(kindUpdate, "the turn begins with its message", "user_message_chunk"),
 		mapping.Ignored(kindUpdate, "a list for the user to choose from", "available_commands_update"),
+		mapping.Ignored(kindMethod, "answered with an error: messages that wait are in the adapter; an extension of Qwen Code", drainQueue),
 		mapping.Ignored(kindMethod, "how the agent is signed in, an extension of codex-acp", "_auth/status_update"),
 	)
 }

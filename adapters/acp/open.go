@@ -152,7 +152,7 @@ func (c *client) openSession() {
 			return
 		}
 		c.t.sessionOpened(id, r)
-		c.plans = optionOf(r.ConfigOptions, "collaboration_mode")
+		c.option = modeOptionOf(r.ConfigOptions)
 		if c.effort = optionOf(r.ConfigOptions, "thought_level"); c.effort == "" && c.o.Effort != "" {
 			c.openFailed("effort", fmt.Errorf("effort: the agent has no option for it: %w", adapters.ErrUnsupported))
 			return
@@ -192,6 +192,9 @@ func namedValues(values map[string]string) []namedValue {
 // checkServers returns an error for a server that the agent cannot reach.
 func (c *client) checkServers() error {
 	for _, s := range c.o.MCP {
+		if s.URL == "" && agentNamed(c.info.version(), copilotName) { // it would open the session without a word, and without the server
+			return fmt.Errorf("mcp: server %s: the agent takes servers over HTTP alone: %w", s.Name, adapters.ErrUnsupported)
+		}
 		if t := transportOf(s); s.URL != "" && !lenient.IsTrue(c.info.Capabilities.MCP[t]) {
 			return fmt.Errorf("mcp: server %s: the agent does not support %s: %w", s.Name, t, adapters.ErrUnsupported)
 		}
@@ -227,8 +230,8 @@ func (c *client) settings() (out []setting) {
 		out = append(out, setting{"effort", "session/set_config_option", configParams{c.t.session, c.effort, c.o.Effort}})
 	}
 	switch {
-	case c.plansByOption(c.o.Mode):
-		out = append(out, setting{"mode", "session/set_config_option", configParams{c.t.session, c.plans, "plan"}})
+	case c.hasByOption(c.o.Mode):
+		out = append(out, setting{"mode", "session/set_config_option", configParams{c.t.session, c.option.id, c.option.on}})
 	case c.o.Mode != "":
 		id, _ := c.modeID(c.o.Mode) // opencode was started for the mode
 		if id != c.t.mode {
@@ -265,8 +268,8 @@ func (c *client) applySettings(list []setting) {
 		if p, ok := s.params.(modeParams); ok {
 			c.t.mode = p.ModeID
 		}
-		if p, ok := s.params.(configParams); ok && p.ConfigID == c.plans {
-			c.t.planning = p.Value == "plan"
+		if p, ok := s.params.(configParams); ok && c.option.id != "" && p.ConfigID == c.option.id {
+			c.t.switched = p.Value == c.option.on
 		}
 		c.t.configChanged(lenient.Decode[openResult](v).ConfigOptions)
 		c.applySettings(list[1:])

@@ -13,18 +13,46 @@ import (
 
 // modeIDs are the modes of agents for each mode, the best first.
 var modeIDs = map[string][]string{
-	adapters.ModeAsk:         {"default", "ask", "read-only"},
-	adapters.ModeAcceptEdits: {"acceptEdits", "accept-edits", "workspace-write"},
-	adapters.ModePlan:        {"plan"},
+	adapters.ModeAsk:         {"default", "ask", "read-only", sessionModes + "agent"},
+	adapters.ModeAcceptEdits: {"acceptEdits", "accept-edits", "auto-edit", "workspace-write"},
+	adapters.ModePlan:        {"plan", sessionModes + "plan"},
 	adapters.ModeReadOnly:    {"read-only"},
 	adapters.ModeDontAsk:     {"dontAsk", "dont-ask"},
 	adapters.ModeNever:       {"bypassPermissions", "agent-full-access", "full-access", "yolo"},
 }
 
-// plansByOption reports whether a mode is the agent's option for planning, and no mode of the
-// agent.
-func (c *client) plansByOption(mode string) bool {
-	return mode == adapters.ModePlan && c.plans != "" && !slices.Contains(c.modes, "plan")
+// sessionModes begins the ids that the protocol has for modes.
+const sessionModes = "https://agentclientprotocol.com/protocol/session-modes#"
+
+// modeOption is an option by which an agent has a mode that is none of its own.
+type modeOption struct {
+	category string
+	mode     string // that the agent is in while the option is on
+	on, off  string
+	in       string // the agent's mode in which the option counts; "": any
+	id       string // of this agent; "": it has no such option
+}
+
+// modeOptions are those that agents have: codex-acp plans by one, and Copilot asks about nothing.
+var modeOptions = []modeOption{
+	{category: "collaboration_mode", mode: adapters.ModePlan, on: "plan", off: "default"},
+	{category: "permissions", mode: adapters.ModeNever, on: "on", off: "off", in: sessionModes + "agent"},
+}
+
+// modeOptionOf returns the first of them that an agent offers.
+func modeOptionOf(options jsontext.Value) modeOption {
+	for _, o := range modeOptions {
+		if o.id = optionOf(options, o.category); o.id != "" {
+			return o
+		}
+	}
+	return modeOption{}
+}
+
+// hasByOption reports whether a mode is an option of the agent, and no mode of the agent.
+func (c *client) hasByOption(mode string) bool {
+	return c.option.id != "" && mode == c.option.mode &&
+		!slices.ContainsFunc(modeIDs[mode], func(id string) bool { return slices.Contains(c.modes, id) })
 }
 
 // optionOf returns the agent's option of a category, or "".
@@ -61,29 +89,33 @@ func modeName(id string) string {
 	return id
 }
 
-// SetMode implements session.Setter. An agent that plans by an option keeps its mode
-// meanwhile.
+// SetMode implements session.Setter. An option for a mode leaves the agent in its mode, unless it
+// counts in another one alone.
 func (c *client) SetMode(mode string, reply func(error)) {
-	value := ""
-	switch {
-	case c.plansByOption(mode):
-		value = "plan"
-	case c.t.planning:
-		value = "default"
-	default:
+	on := c.hasByOption(mode)
+	if id, err := c.modeID(mode); !on && (!c.t.switched || err == nil && !slices.Contains(c.modes, id)) { // a mode that is refused changes nothing
 		c.setMode(mode, reply)
 		return
 	}
-	c.send("session/set_config_option", configParams{c.t.session, c.plans, value}, true, func(v jsontext.Value, err error) {
-		if err != nil || value == "plan" {
-			if err == nil {
-				c.t.planSet(true)
-			}
+	value := c.option.off
+	if on {
+		value = c.option.on
+	}
+	c.send("session/set_config_option", configParams{c.t.session, c.option.id, value}, true, func(v jsontext.Value, err error) {
+		if err != nil {
 			reply(err)
 			return
 		}
-		c.t.planning = false
-		c.setMode(mode, reply)
+		c.t.switched = on
+		switch {
+		case !on:
+			c.setMode(mode, reply)
+		case c.option.in != "" && c.option.in != c.t.mode:
+			c.setModeID(c.option.in, reply)
+		default:
+			c.t.emitMode()
+			reply(nil)
+		}
 	})
 }
 
@@ -93,6 +125,10 @@ func (c *client) setMode(mode string, reply func(error)) {
 		reply(err)
 		return
 	}
+	c.setModeID(id, reply)
+}
+
+func (c *client) setModeID(id string, reply func(error)) {
 	c.send("session/set_mode", modeParams{c.t.session, id}, true, func(v jsontext.Value, err error) {
 		if err == nil {
 			c.t.modeSet(id)
@@ -122,16 +158,10 @@ func (t *translator) modeSet(id string) {
 	t.emitMode()
 }
 
-// planSet records whether the option for planning is on, and emits the mode if it has changed.
-func (t *translator) planSet(on bool) {
-	t.planning = on
-	t.emitMode()
-}
-
 // modeInForce is the mode that events name.
 func (t *translator) modeInForce() string {
-	if t.planning {
-		return adapters.ModePlan
+	if t.switched && (t.option.in == "" || t.option.in == t.mode) {
+		return t.option.mode
 	}
 	if t.mode == buildAgent && t.isOpenCode() {
 		return t.startMode()
@@ -163,8 +193,8 @@ func (t *translator) configChanged(options jsontext.Value) {
 		switch {
 		case o.ID == "mode" || o.Category == "mode":
 			t.mode = cmp.Or(string(lenient.Decode[lenient.Str](o.Current)), t.mode)
-		case o.Category == "collaboration_mode":
-			t.planning = lenient.Decode[lenient.Str](o.Current) == "plan"
+		case t.option.id != "" && string(o.ID) == t.option.id:
+			t.switched = string(lenient.Decode[lenient.Str](o.Current)) == t.option.on
 		case o.ID == "model" || o.Category == "model":
 			t.modelSet(string(lenient.Decode[lenient.Str](o.Current)))
 			t.modelsOffered(o.Options)
@@ -176,6 +206,6 @@ func (t *translator) configChanged(options jsontext.Value) {
 // sessionOpened reads the result of a request that has opened the session.
 func (t *translator) sessionOpened(id string, r openResult) {
 	t.session, t.opened = id, true
-	t.mode, t.model = string(r.Modes.Current), string(r.Models.Current)
+	t.mode, t.model, t.option = string(r.Modes.Current), string(r.Models.Current), modeOptionOf(r.ConfigOptions)
 	t.configChanged(r.ConfigOptions)
 }

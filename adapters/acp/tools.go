@@ -74,6 +74,7 @@ func (t *translator) updateTool(u *update, b []byte) {
 	if sc == nil || u.ToolCallID == "" {
 		return
 	}
+	t.copilotGoesOn(sc)
 	c := t.merge(u)
 	ends := u.Status == "completed" || u.Status == "failed"
 	// Some agents announce a call before its input is known.
@@ -98,11 +99,14 @@ func (t *translator) merge(u *update) *toolCall {
 	if c.name == "" && u.Title != "" && t.isOpenCode() {
 		c.name = t.openCodeTool(string(u.Title))
 	}
+	if c.name == "" && t.isCopilot() {
+		c.name = t.copilotTool(u)
+	}
 	c.title, c.kind = cmp.Or(string(u.Title), c.title), cmp.Or(string(u.ToolKind), c.kind)
 	c.mcp = c.mcp || lenient.IsTrue(m.MCP)
 	// claude-agent-acp asks for the approval of a plan without the plan, which it showed before.
-	if u.Kind == "" && t.isOpenCode() && c.started {
-		u.RawInput = nil // it asks with what the call changes, in the place of the input
+	if u.Kind == "" && (t.isOpenCode() || t.isCopilot()) && c.started {
+		u.RawInput = nil // they ask with what the call changes, or with parts of the command, in the place of the input
 	}
 	if !isEmpty(u.RawInput) || isEmpty(c.input) && len(u.RawInput) > 0 && u.RawInput.Kind() != 'n' {
 		c.input = u.RawInput.Clone()
@@ -274,6 +278,9 @@ func inputOf(v jsontext.Value) event.Raw {
 // emitOutput emits what is new in the output of a running call. Content replaces the content
 // before it, so only what goes beyond it is new; the data of a terminal is appended.
 func (t *translator) emitOutput(sc *ledger.Scope, c *toolCall, u *update, ends bool) {
+	if t.isCopilot() {
+		return // it shows the output of a command when that has ended, once more and in another form
+	}
 	m := lenient.Decode[meta](u.Meta)
 	if data := string(m.Output.Data); data != "" {
 		c.output += data
@@ -311,7 +318,12 @@ func (t *translator) endTool(sc *ledger.Scope, c *toolCall, failed bool) {
 	if t.isOpenCode() {
 		t.completeOpenCode(c, &d)
 	}
+	if t.isCopilot() {
+		t.completeCopilot(c, &d)
+	}
+	t.nameless = "" // the model is asked again
 	start, denied := c.start(), t.callResolved(c, failed)
+	denied = denied || t.isCopilot() && c.isRejected()
 	if why, ok := strings.CutPrefix(d.Output, deniedPrefix); ok && failed && len(c.rawOutput) == 0 {
 		d.Output, denied = why, true
 	}

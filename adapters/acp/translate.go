@@ -29,8 +29,9 @@ type translator struct {
 	ready       bool   // session_ready was emitted
 	mode, model string
 	offers      offers
-	planning    bool   // the agent's option for planning is on
-	shownMode   string // the last that events named
+	option      modeOption // of the session
+	switched    bool       // it is on
+	shownMode   string     // the last that events named
 
 	stopped   bool   // the client has cancelled the running turn
 	blocks    int    // of text and reasoning, so far
@@ -42,8 +43,12 @@ type translator struct {
 	cost      *float64
 	endedCall map[string]bool // tool calls of turns that have ended
 
-	codex      codexFailure // of the running turn
-	compaction string       // the call by which codex-acp reports the running compaction; "" if none runs
+	codex          codexFailure // of the running turn
+	copilotFailure string       // words of Copilot that end the turn, unless it goes on
+	messages       int          // that the agent has not named, so far
+	nameless       string       // the id of the message that is open, of an agent that names none
+
+	compaction string // the call by which codex-acp reports the running compaction; "" if none runs
 }
 
 // handleLine handles one line of stdout. The caller has set the ledger's time.
@@ -96,6 +101,8 @@ func (t *translator) handleReply(b []byte) {
 	case !t.opened && (members["sessionId"] != nil || members["modes"] != nil || members["configOptions"] != nil):
 		r := lenient.Decode[openResult](m.Result)
 		t.sessionOpened(cmp.Or(string(r.SessionID), t.session), r)
+	case t.opened && members["configOptions"] != nil:
+		t.configChanged(members["configOptions"])
 	}
 }
 
@@ -120,6 +127,9 @@ func (t *translator) handleUpdate(b []byte) {
 		if !isKnownUpdate(string(u.Kind)) {
 			t.l.Unknown(cmp.Or(string(u.Kind), "an update"), b)
 		}
+		if strings.HasSuffix(string(u.Kind), "_message_chunk") && (t.isCopilot() || t.isQwen()) {
+			t.messages++ // so that a message of the history has no number of a later one
+		}
 		return // what an agent replays before the session is open
 	}
 	if p.SessionID != "" && string(p.SessionID) != t.session {
@@ -142,6 +152,7 @@ func (t *translator) handleUpdate(b []byte) {
 	case "available_commands_update":
 		t.commandsOffered(u.Commands)
 	case "usage_update":
+		t.copilotAsks()
 		t.context = event.Context{Used: int64(u.Used), Window: int64(u.Size)}
 		if u.Cost.Amount != nil && (u.Cost.Currency == "USD" || u.Cost.Currency == "") {
 			t.cost = u.Cost.Amount
@@ -171,6 +182,7 @@ func (t *translator) scope(what string, b []byte) *ledger.Scope {
 // beginTurn starts a turn.
 func (t *translator) beginTurn(d event.TurnStart) *ledger.Scope {
 	t.stopped, t.block, t.blockOf, t.codex, t.compaction = false, "", "", codexFailure{}, ""
+	t.copilotFailure, t.nameless = "", ""
 	return t.l.TurnStart(d)
 }
 
@@ -184,7 +196,10 @@ func (t *translator) addChunk(u *update, b []byte) {
 	}
 	if c.Text == "" {
 		if sc := t.l.Turn(); sc != nil {
-			t.endBlock(sc, event.BlockComplete) // claude-agent-acp begins each block with an empty piece
+			t.endBlock(sc, event.BlockComplete) // claude-agent-acp begins each block with an empty piece, Qwen Code ends each message with one
+			if t.isQwen() {
+				t.qwenUsage(u)
+			}
 		}
 		return
 	}
@@ -203,16 +218,28 @@ func (t *translator) addChunk(u *update, b []byte) {
 		t.l.Notice(event.LevelWarning, event.NoticeWarning, string(c.Text), nil)
 		return
 	}
+	if t.isCopilot() {
+		if t.copilotWords(sc, string(c.Text)) {
+			return
+		}
+		t.copilotGoesOn(sc)
+	}
+	t.addText(sc, u, string(c.Text))
+}
+
+// addText emits a piece of text or of reasoning of the model.
+func (t *translator) addText(sc *ledger.Scope, u *update, text string) {
 	if of := string(u.Kind) + " " + string(u.MessageID); t.block == "" || t.blockOf != of {
 		t.endBlock(sc, event.BlockComplete)
 		t.blocks++
 		t.block, t.blockOf = strconv.Itoa(t.blocks), of
 	}
 	if u.Kind == "agent_thought_chunk" {
-		sc.Thinking(t.block, string(c.Text))
+		sc.Thinking(t.block, text)
+		t.messageID(u) // the reasoning is a part of it
 		return
 	}
-	sc.Delta(t.block, string(u.MessageID), string(c.Text))
+	sc.Delta(t.block, t.messageID(u), text)
 }
 
 // isOfAgent reports whether a piece of a message is the agent's own words and none of the
@@ -284,6 +311,8 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 		t.endBlock(sc, event.BlockInterrupted)
 	case t.codex.failed:
 		t.endBlock(sc, t.codex.blockStatus())
+	case t.copilotFailure != "":
+		t.endBlock(sc, event.BlockInterrupted)
 	default:
 		t.endBlock(sc, event.BlockComplete)
 	}
@@ -305,6 +334,8 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 		t.l.Done(event.Done{Stopped: true})
 	case t.codex.failed:
 		t.l.Error(t.codex.event())
+	case t.copilotFailure != "":
+		t.l.Error(copilotErrorOf(t.copilotFailure))
 	case r.StopReason == "end_turn":
 		t.l.Done(event.Done{})
 	default:
@@ -329,6 +360,9 @@ func (t *translator) emitUsage(r promptResult) {
 	if t.context.Window > 0 {
 		c := t.context
 		d.Context = &c
+	}
+	if t.isCopilot() {
+		d.Scope, d.Context = event.ScopeSession, nil // it estimates the context before each request
 	}
 	if t.isOpenCode() {
 		d.Scope = event.ScopeRequest
