@@ -39,7 +39,7 @@ func (e rpcError) Error() string {
 }
 
 // statusWords find the HTTP status in the words of an error.
-var statusWords = regexp.MustCompile(`(?i)(?:API Error: |status |error )(\d{3})\b|^(\d{3})\b`)
+var statusWords = regexp.MustCompile(`(?i)(?:API Error: |status |error:? )(\d{3})\b|^(\d{3})\b`)
 
 // errorWords are words of errors, with their codes. The first that fit count.
 var errorWords = []struct {

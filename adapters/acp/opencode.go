@@ -133,13 +133,14 @@ const (
 	minCutOutput = 20_000
 )
 
-// isFailedPrompt reports whether an error is that of a turn of opencode: other requests fail in
+// isFailedPrompt reports whether an error is that of a turn of opencode or Qwen Code: other requests fail in
 // its client, and not in its session.
 func (t *translator) isFailedPrompt(e rpcError) bool {
 	d := lenient.Decode[struct {
 		Service lenient.Str `json:"service"`
+		Details lenient.Str `json:"details"`
 	}](e.Data)
-	return t.opened && t.isOpenCode() && d.Service == "session"
+	return t.opened && (t.isOpenCode() && d.Service == "session" || t.isQwen() && qwenFailure.MatchString(string(d.Details)))
 }
 
 // neverMade reports whether an update ends a call that was announced and whose input the model

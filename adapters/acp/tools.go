@@ -321,6 +321,9 @@ func (t *translator) endTool(sc *ledger.Scope, c *toolCall, failed bool) {
 	if t.isCopilot() {
 		t.completeCopilot(c, &d)
 	}
+	if t.isQwen() {
+		c.completeQwen(&d)
+	}
 	t.nameless = "" // the model is asked again
 	start, denied := c.start(), t.callResolved(c, failed)
 	denied = denied || t.isCopilot() && c.isRejected()

@@ -71,6 +71,8 @@ func (t *translator) handleLine(b []byte) {
 		t.handleRequest(b)
 	case m.Method == "session/update":
 		t.handleUpdate(b)
+	case m.Method == qwenMode:
+		t.modeSet(string(lenient.Decode[update](m.Params).CurrentModeID))
 	case !isIgnored(kindMethod, string(m.Method)):
 		t.l.Unknown(string(m.Method), b)
 	}
