@@ -187,7 +187,7 @@ func (j *judgement) judgeAssign(n *Node, a *syntax.Assign, st state, env bool) {
 		}
 	}
 	if a.Value != nil {
-		j.judgeWord(v, a.Value, st)
+		j.judgeExported(v, name, j.expandWord(v, a.Value, st), env)
 	}
 	v.allow("a variable of the shell")
 }

@@ -137,28 +137,29 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 	case "config":
 		g.judgeConfig(n, args)
 	case "mv", "rm":
+		g.judgePathspecs(j, n, args)
 		j.judgeOperands(n, c, parsed{operands: args})
 		j.judgeRenamed(n, c, args)
-	case "checkout", "restore": // a word of checkout may be a file; git follows no link there
+	case "checkout", "restore", "stash": // a word of checkout may be a file; git follows no link there
+		g.judgePathspecs(j, n, args)
 		for _, a := range args {
 			if !a.known {
 				j.softDeny(n, &g.command, "the file or the branch is unknown: "+a.src)
 			}
 			for _, d := range joinDirs(g.st.dirs, a.text) {
-				if place, err := resolvePath(d); a.known && err == nil {
+				if place, err := resolvePath(d); a.known && err == nil && !read {
 					j.judgeResolved(n.addPart(WhatWrite, a.src), writes, place)
 				}
 			}
 		}
-	case "add", "stash":
+	case "add":
 		j.tracks = true
 	case "init", "worktree":
-		for i, a := range args {
-			if i > 0 && (strings.Contains(a.text, "/") || !a.known) || g.name == "init" {
-				j.judgeOperand(n, writes, a, g.st)
-			}
+		for _, a := range args {
+			j.judgeOperand(n, access(!read), a, g.st)
 		}
 	}
+	j.tracks = j.tracks || g.name == "stash"
 	if g.takesRemote() {
 		g.judgeRemotes(j, n, args)
 	}
@@ -167,6 +168,16 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 	} else {
 		g.noteMadeLinks(j, args)
 		n.allow("it changes the repository")
+	}
+}
+
+// judgePathspecs judges the words that name files which git writes or removes. A pattern may
+// name a file that steers a runtime.
+func (g *gitCommand) judgePathspecs(j *judgement, n *Node, args []field) {
+	for _, a := range args {
+		if strings.ContainsAny(a.text, `*?[\`) || strings.HasPrefix(a.text, ":") {
+			j.softDeny(n, &g.command, unlisted("a pattern of git", "the names of the files"))
+		}
 	}
 }
 

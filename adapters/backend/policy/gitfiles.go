@@ -81,9 +81,11 @@ func (g *gitCommand) judgeCompared(j *judgement, n *Node, got parsed) {
 // printsFiles reports whether the command prints the content of files that it does not name.
 func (g *gitCommand) printsFiles() bool {
 	got := programs[g.listed()].options.parse(g.args)
-	patch := got.mayHold("-p", "-u", "-U", "-c", "-L", "--patch", "--unified", "--word-diff", "--color-words", "--cc", "--binary")
+	patch := got.mayHold("-p", "-u", "-U", "-c", "-L", "--patch", "--unified", "--word-diff", "--color-words", "--cc", "--binary", "--check", "--show-current-patch")
 	brief := got.hasOption("-s", "--no-patch", "--stat", "--name-only", "--name-status", "--numstat", "--shortstat", "--summary", "--dirstat", "--quiet")
 	switch g.name {
+	case "status", "commit":
+		return got.mayHold("-v", "--verbose")
 	case "grep":
 		return !got.hasOption("-l", "-L", "--files-with-matches", "--files-without-match", "--name-only")
 	case "diff", "show", "whatchanged", "diff-tree", "diff-index", "diff-files", "range-diff":

@@ -145,6 +145,7 @@ func (j *judgement) noteCopies(c *command, got parsed) {
 		}
 		name := to.text
 		if base := path.Base("/" + f.text); intoDir && f.known && base != "." && base != ".." {
+			j.noteLinks(c.st.dirs, name, false) // the folder may be gone by then
 			name += "/" + base
 		}
 		j.noteLinks(c.st.dirs, name, sure || links)

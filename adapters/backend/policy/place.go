@@ -15,7 +15,14 @@ func (j *judgement) judgePlace(n *Node, c *command, f field) {
 	if tool, _, _ := strings.Cut(c.name, " "); strings.Contains(f.text, "..") && slices.Contains([]string{"npm", "pnpm", "yarn", "bun", "cargo"}, tool) {
 		st.dirs = slices.Concat(st.dirs, j.packageDirs(st.dirs))
 	}
+	variable, _, _ := strings.Cut(f.text, "=")
 	switch {
+	case matchesAny(hijackingVariables, variable) && variable != f.text:
+		n.deny("the variable changes what runs: " + variable)
+	case strings.HasPrefix(f.text, "{"):
+		j.softDeny(n, c, unlisted("settings in the words of a command", "a file of the workspace"))
+	case slices.Contains([]string{"gotestsum", "cmake"}, c.name) && (strings.HasPrefix(f.text, "-") || strings.Contains(f.text, "=")):
+		j.softDeny(n, c, "an option for the tool that "+c.name+" runs: "+f.src)
 	case f.glob && strings.Contains(f.prefix, "/") && !strings.Contains(f.text, ".."):
 		j.judgePlaceName(n, st, f.prefix[:strings.LastIndexByte(f.prefix, '/')]+"/")
 	case !f.known:
@@ -51,14 +58,14 @@ func (j *judgement) packageDirs(dirs []string) (out []string) {
 }
 
 // placeNames returns the parts of a word that may be a path: the word, the value of an
-// option, and what follows each = and :.
+// option, and what follows each =, : and @, as in pytest @FILE.
 func placeNames(word string) (out []string) {
 	out = append(out, word)
 	if len(word) > 2 && word[0] == '-' { // a letter with its value, behind --
 		out = append(out, word[2:])
 	}
 	for i := range len(word) {
-		if word[i] == '=' || word[i] == ':' {
+		if strings.IndexByte("=:@", word[i]) >= 0 {
 			out = append(out, word[i+1:])
 		}
 	}

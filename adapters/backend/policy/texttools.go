@@ -168,7 +168,7 @@ func judgeJq(j *judgement, n *Node, c *command) flow {
 		switch program := got.operands[0]; {
 		case !program.known:
 			j.softDeny(n, c, "unknown program of jq: it may read a module")
-		case strings.Contains(program.text, "import") || strings.Contains(program.text, "include"):
+		case strings.Contains(program.text, "import") || strings.Contains(program.text, "modulemeta") || strings.Contains(program.text, "include"):
 			j.softDeny(n, c, "in jq "+unlisted("import or include", "--slurpfile"))
 		}
 	}

@@ -288,7 +288,7 @@ func (j *judgement) judgePatch(n *Node, v jsontext.Value) (makes bool) {
 	}
 	for _, c := range all {
 		k := changeKind{}
-		if json.Unmarshal(c.Kind, &k.Type) != nil && json.Unmarshal(c.Kind, &k) != nil {
+		if json.Unmarshal(c.Kind, &k.Type) != nil && json.Unmarshal(c.Kind, &k, json.RejectUnknownMembers(true)) != nil {
 			n.deny("the kind of a change cannot be read")
 		}
 		makes = makes || k.Type != "update" || k.MovePath != ""

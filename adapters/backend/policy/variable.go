@@ -49,6 +49,14 @@ func (j *judgement) judgeName(n *Node, name string, env bool) {
 	}
 }
 
+// judgeExported judges the value of a variable that other programs read: make runs what is in
+// $(shell …), and the shells of its recipes what follows a semicolon.
+func (j *judgement) judgeExported(n *Node, name string, f field, env bool) {
+	if matchesAny(harmlessVariables, name) && (strings.ContainsAny(f.text+f.prefix, "$`;|&<>()") || env && !f.known) {
+		j.setUnknown(n, "the value may run a command: "+f.src)
+	}
+}
+
 // judgeAssigned judges a variable that a builtin sets. Its name must be plain.
 func (j *judgement) judgeAssigned(n *Node, f field) {
 	if !f.known || !syntax.ValidName(f.text) {

@@ -82,11 +82,17 @@ func judgeMake(j *judgement, n *Node, c *command) flow {
 		case !isVar:
 			j.judgePlace(n, c, f)
 		default:
-			if name = strings.TrimRight(name, ":+?!"); matchesAny(hijackingVariables, name) || strings.HasPrefix(name, ".") {
+			switch name = strings.TrimRight(name, ":+? "); {
+			case strings.Contains(name, "!"):
+				n.deny("make runs the value: " + f.src)
+			case matchesAny(hijackingVariables, name) || strings.HasPrefix(name, "."):
 				n.deny("the variable changes what runs: " + name)
 			}
 			j.judgeValueWords(n, c, value)
 			j.judgePlace(n, c, literalField(value))
+			if !matchesAny(harmlessVariables, name) && strings.Trim(value, "0123456789.") != "" {
+				j.softDeny(n, c, "a variable that may name a program: "+f.src)
+			}
 		}
 	}
 	n.allow("mode implementation runs the code of the workspace")

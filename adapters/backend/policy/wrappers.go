@@ -92,6 +92,7 @@ func judgeEnv(j *judgement, n *Node, c *command) flow {
 			n.deny("the program is unknown")
 		}
 		j.judgeName(n, name, true)
+		j.judgeExported(n, name, words[0], true)
 		words = words[1:]
 	}
 	return j.judgeInner(n, &inner, got, words)
