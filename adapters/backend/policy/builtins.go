@@ -13,12 +13,12 @@ var judges map[string]func(j *judgement, n *Node, c *command) flow
 
 func init() { //nolint:gochecknoinits // judges refer to the table that holds them
 	judges = map[string]func(j *judgement, n *Node, c *command) flow{
-		"cd": judgeChangeDir, "pushd": judgeChangeDir, "popd": judgeChangeDir, "printf": judgePrintf, "test": judgeTest, "[": judgeTest,
-		"read": judgeRead, "unset": judgeUnset, "set": judgeSet, "trap": judgeTrap, "exit": judgeExit, "date": judgeDate, "eval": judgeEval,
+		"cd": judgeChangeDir, "printf": judgePrintf, "test": judgeTest, "[": judgeTest,
+		"read": judgeRead, "unset": judgeRead, "set": judgeSet, "exit": judgeExit, "date": judgeDate,
 		"sh": judgeShell, "bash": judgeShell, "dash": judgeShell, "ash": judgeShell, "zsh": judgeShell,
 		"command": judgeCommand, "env": judgeEnv, "xargs": judgeXargs,
 		"git": judgeGit, "jq": judgeJq, "find": judgeFind, "sed": judgeSed, "awk": judgeAwk, "gawk": judgeAwk, "mawk": judgeAwk, "nawk": judgeAwk,
-		"rm": judgeRemove, "unlink": judgeRemove, "cp": judgeCopy, "mv": judgeCopy, "ln": judgeCopy, "install": judgeCopy, "mktemp": judgeMktemp, "tar": judgeTar,
+		"rm": judgeRemove, "unlink": judgeRemove, "cp": judgeCopy, "mv": judgeCopy, "ln": judgeCopy, "install": judgeCopy, "tar": judgeTar,
 		"make": judgeMake, "gmake": judgeMake, "node": judgeInterpreter, "python": judgeInterpreter, "python3": judgeInterpreter,
 	}
 	for names, judge := range map[string]func(j *judgement, n *Node, c *command) flow{
@@ -44,16 +44,13 @@ func init() { //nolint:gochecknoinits // judges refer to the table that holds th
 func judgeChangeDir(j *judgement, n *Node, c *command) flow {
 	n.allow("another folder")
 	here, lost := c.st, c.st.inUnknownDir()
-	if c.name == "popd" {
-		return sameFlow(lost)
-	}
 	args := c.args
 	for len(args) > 0 && args[0].known && (args[0].text == "--" || args[0].text == "-L") {
 		args = args[1:]
 	}
 	var there state
 	switch {
-	case len(args) == 0 && c.name == "cd" && j.Home != "":
+	case len(args) == 0 && j.Home != "":
 		there = here
 		there.dirs = []string{j.Home}
 	case len(args) == 1 && args[0].known && args[0].text != "" && !strings.HasPrefix(args[0].text, "-") && !strings.HasPrefix(args[0].text, "+"):
@@ -148,27 +145,13 @@ func judgeTest(j *judgement, n *Node, c *command) flow {
 }
 
 func judgeRead(j *judgement, n *Node, c *command) flow {
-	n.allow("it sets variables of the shell")
+	n.allow("it sets or removes variables of the shell")
 	got := j.parse(n, c)
 	for _, f := range got.operands {
 		j.judgeAssigned(n, f)
 	}
 	if len(got.operands) == 0 {
-		j.softDeny(n, c, unlisted("read without a variable", "read -r line"))
-	}
-	return sameFlow(c.st)
-}
-
-func judgeUnset(j *judgement, n *Node, c *command) flow {
-	n.allow("it removes a variable")
-	for i, f := range c.args {
-		switch {
-		case i == 0 && f.known && f.text == "-v":
-		case f.known && strings.HasPrefix(f.text, "-"):
-			j.softDeny(n, c, unlisted("an option of unset", "unset NAME"))
-		default:
-			j.judgeAssigned(n, f)
-		}
+		j.softDeny(n, c, unlisted(c.name+" without a variable", "its name"))
 	}
 	return sameFlow(c.st)
 }
@@ -199,16 +182,6 @@ func judgeSet(_ *judgement, n *Node, c *command) flow {
 	return sameFlow(c.st)
 }
 
-// judgeTrap judges a text that runs later. It is not on the list, but what is denied in it
-// is denied.
-func judgeTrap(j *judgement, n *Node, c *command) flow {
-	j.softDeny(n, c, unlisted("a trap", "the commands at the end"))
-	if len(c.args) > 0 && c.args[0].known && c.args[0].text != "-" {
-		j.judgeScript(n, c.args[0].text, c.st.withOwnInput().inUnknownDir(), j.lang)
-	}
-	return sameFlow(c.st.inUnknownDir())
-}
-
 func judgeExit(_ *judgement, n *Node, c *command) flow {
 	n.allow("the end of the shell")
 	if len(c.args) == 0 || len(c.args) == 1 && c.args[0].known && isNumber(c.args[0].text) {
@@ -228,21 +201,6 @@ func judgeDate(j *judgement, n *Node, c *command) flow {
 	return sameFlow(c.st)
 }
 
-func judgeEval(j *judgement, n *Node, c *command) flow {
-	var texts []string
-	for i, f := range c.args {
-		if !f.known {
-			n.deny("the script is unknown")
-			return sameFlow(state{})
-		}
-		if i == 0 && f.text == "--" {
-			continue
-		}
-		texts = append(texts, f.text)
-	}
-	return j.judgeScript(n, strings.Join(texts, " "), c.st, j.lang)
-}
-
 // judgeShell judges a shell together with the script that it runs.
 func judgeShell(j *judgement, n *Node, c *command) flow {
 	langs := []syntax.LangVariant{syntax.LangBash}
@@ -252,7 +210,6 @@ func judgeShell(j *judgement, n *Node, c *command) flow {
 	case "zsh":
 		langs = append(langs, syntax.LangZsh)
 	}
-	st := c.st
 	fromText, fromInput, args := false, false, c.args
 options:
 	for ; len(args) > 0; args = args[1:] {
@@ -295,13 +252,9 @@ options:
 	case fromText && len(args) > 1:
 		n.deny("words after a command: the shell takes them as arguments, not as part of the command")
 	case fromText:
-		j.judgeScript(n, args[0].text, st, langs...)
+		j.judgeScript(n, args[0].text, c.st, langs...)
 	case len(args) > 0 && !fromInput:
 		j.softDeny(n, c, "it runs a script that the policy does not read")
-	case st.input != nil && len(args) == 0:
-		text := *st.input
-		st.input = nil
-		j.judgeScript(n, text, st, langs...)
 	default:
 		n.deny("a shell that runs its standard input")
 	}

@@ -14,16 +14,13 @@ func (j *judgement) judgeBinary(n *Node, c *syntax.BinaryCmd, st state) flow {
 		return flow{mergeStates(x.yes, y.yes), y.no}
 	case syntax.Pipe, syntax.PipeAll:
 		j.judgeStmt(n, c.X, st)
-		in, links := st.withOwnInput(), len(j.newLinks)
-		in.piped = true
-		y := j.judgeStmt(n, c.Y, in)
+		links := len(j.newLinks)
+		y := j.judgeStmt(n, c.Y, st)
 		if len(j.newLinks) > links { // both run at the same time
 			j.judgeStmt(n, c.X, st)
 		}
 		// With lastpipe, the shell itself runs the last command.
-		out := mergeStates(y.either(), st)
-		out.input, out.piped = st.input, st.piped
-		return sameFlow(out)
+		return sameFlow(mergeStates(y.either(), st))
 	}
 	n.addPart(WhatSyntax, j.source(c)).deny("an unknown operator")
 	return sameFlow(state{})
@@ -91,20 +88,11 @@ func (j *judgement) judgeCase(n *Node, c *syntax.CaseClause, st state) state {
 	return out
 }
 
-// delayed is a part that may run later than the parts after it. If they make symlinks, it
-// is judged once more.
-type delayed struct {
-	links int // that were made before
-	again func()
-}
-
-// delay remembers a part that runs in the background.
-func (j *judgement) delay(again func()) {
-	text, lang := j.text, j.lang
-	j.delayed = append(j.delayed, delayed{len(j.newLinks), func() {
-		j.text, j.lang = text, lang
-		again()
-	}})
+// noteBackground remembers that the part that was judged last runs while later ones do.
+func (j *judgement) noteBackground() {
+	if !j.background {
+		j.background, j.linksBefore = true, len(j.newLinks)
+	}
 }
 
 // unlisted returns the reason against a construct that is not known to be harmless, with
@@ -119,7 +107,7 @@ func (j *judgement) judgeUnlisted(n *Node, s *syntax.Stmt, what, instead string,
 	p := n.addPart(WhatSyntax, what)
 	j.setUnknown(p, unlisted(what, instead))
 	if s != nil {
-		j.judgeStmt(p, s, st.withOwnInput())
+		j.judgeStmt(p, s, st)
 	}
 	return st.inUnknownDir()
 }

@@ -62,7 +62,7 @@
 // write instead.
 //
 // A command is parsed as bash parses it, and every simple command in it is judged, also in
-// the texts that sh -c, eval, git rebase --exec and similar commands run, and after env,
+// the texts that sh -c, git rebase --exec and similar commands run, and after env,
 // xargs, find -exec, timeout and other wrappers. A text for sh is parsed as POSIX too,
 // because sh may be either. What is denied in a construct that is unknown stays denied.
 // Words are expanded as the shell would: quotes, escapes, braces, ~, $HOME and $PWD. Any

@@ -33,7 +33,7 @@ func (j *judgement) judgeWordPart(n *Node, part syntax.WordPart, st state) {
 		if len(p.Stmts) == 0 {
 			s.allow("nothing is done")
 		}
-		j.judgeStmts(s, p.Stmts, st.withOwnInput())
+		j.judgeStmts(s, p.Stmts, st)
 	case *syntax.ArithmExp:
 		j.judgeArith(n, p.X, st)
 	case *syntax.ProcSubst:
@@ -44,10 +44,8 @@ func (j *judgement) judgeWordPart(n *Node, part syntax.WordPart, st state) {
 		if len(p.Stmts) == 0 {
 			s.allow("nothing is done")
 		}
-		in := st.withOwnInput()
-		in.piped = p.Op == syntax.CmdOut
-		j.judgeStmts(s, p.Stmts, in)
-		j.delay(func() { j.judgeStmts(s, p.Stmts, in) })
+		j.judgeStmts(s, p.Stmts, st)
+		j.noteBackground()
 	case *syntax.BraceExp:
 		for _, w := range p.Elems {
 			j.judgeWord(n, w, st)

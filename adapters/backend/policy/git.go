@@ -85,14 +85,6 @@ func judgeGit(j *judgement, n *Node, c *command) flow {
 type gitCommand struct{ command }
 
 func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
-	if len(g.args) > 0 && !g.args[0].known && (g.name == "submodule" || g.name == "bisect") {
-		j.softDeny(n, &g.command, "unknown git command "+g.name+" "+g.args[0].src)
-	}
-	switch g.name {
-	case "filter-branch", "bisect", "submodule", "difftool", "mergetool", "daemon", "shell", "send-email", "instaweb", "gui", "credential", "hook", "for-each-repo":
-		g.judgeRunner(j, n)
-		return
-	}
 	name := g.listed()
 	if programs[name] == nil {
 		j.softDeny(n, &g.command, "unknown git command "+g.name+" "+g.first()+": it is not on the list, and it may be an alias")
@@ -205,7 +197,7 @@ func (g *gitCommand) first() string {
 
 // readsOnly reports whether the command changes nothing.
 func (g *gitCommand) readsOnly() bool {
-	p := programs["git "+g.name]
+	p := programs[g.listed()]
 	return p != nil && p.read || g.onlyLists()
 }
 
@@ -222,10 +214,6 @@ func (g *gitCommand) onlyLists() bool {
 		return words("-l", "--list", "-n")
 	case "remote":
 		return words("-v", "--verbose") || first == "get-url"
-	case "stash":
-		return first == "list" || first == "show"
-	case "worktree", "notes", "reflog":
-		return first == "list" || first == "show"
 	case "config":
 		if slices.ContainsFunc(g.args, func(f field) bool { return f.text == "--add" || f.text == "--replace-all" }) {
 			return false
@@ -233,35 +221,6 @@ func (g *gitCommand) onlyLists() bool {
 		return len(g.args) == 1 && g.args[0].known && strings.Contains(first, ".") && !strings.HasPrefix(first, "-") || slices.Contains([]string{"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"}, first)
 	}
 	return false
-}
-
-// judgeRunner judges subcommands that run other programs.
-func (g *gitCommand) judgeRunner(j *judgement, n *Node) {
-	first := g.first()
-	switch {
-	case g.name == "bisect" && first == "run":
-		j.judgeInner(n, &g.command, parsed{}, g.args[1:])
-	case g.name == "submodule" && first == "foreach" && len(g.args) > 1:
-		for _, a := range g.args[1:] {
-			if !a.known || strings.HasPrefix(a.text, "-") && a.text != "--recursive" {
-				n.deny("the script that git runs is unknown")
-			}
-		}
-		rest := g.args[1:]
-		if rest[0].text == "--recursive" {
-			rest = rest[1:]
-		}
-		if len(rest) != 1 {
-			n.deny("the script is unknown, because git joins the words")
-			return
-		}
-		g.st = g.st.inUnknownDir()
-		j.judgeShText(n, rest[0], g.st)
-	case g.name == "submodule" && (first == "status" || first == "summary" || first == ""), g.name == "bisect" && first == "log":
-		n.allow("it changes nothing")
-	default:
-		j.softDeny(n, &g.command, "git "+g.name+" runs other programs")
-	}
 }
 
 // judgeRemotes judges the words that may be a remote. The name of a remote is the user's

@@ -188,7 +188,7 @@ func TestPlainRepositoriesAreHarmless(t *testing.T) {
 		"git-lfs": "[lfs]\n\trepositoryformatversion = 0\n[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n\tprocess = git-lfs filter-process\n\trequired = true\n",
 		"husky":   "[core]\n\thooksPath = .husky/_\n",
 		"monitor": "[core]\n\tfsmonitor = false\n\tuntrackedCache\n[alias]\n\tst = !frob\n",
-		"merge":   "[merge \"ours\"]\n\tdriver = true\n[user]\n\tname = \"A \\\"B\\\" C\" # the name\n\temail = a@b\n",
+		"merge":   "[merge \"ours\"]\n\tdriver = true\n[user]\n\tname = \"A # B\"\n\temail = a@b\n",
 	} {
 		for _, lay := range []func(string) func(testing.TB, string){bare, repo} {
 			t.Run(name, func(t *testing.T) {

@@ -113,14 +113,15 @@ type judgement struct {
 	depth int      // of shells within shells
 	size  int      // the number of parts so far
 
-	anyCommand bool               // a rule allows every unknown command
-	text       string             // the current script
-	lang       syntax.LangVariant // of the current script
-	startDirs  []string           // resolved; the folders in which the call may start
-	newLinks   []newLink          // the places of symlinks that the command may make, so far
-	newTrees   []newLink          // the places at or below which the command may make a repository
-	tracks     bool               // the command may make git track more files
-	delayed    []delayed          // parts that may still run when a later one makes a symlink
+	anyCommand  bool               // a rule allows every unknown command
+	text        string             // the current script
+	lang        syntax.LangVariant // of the current script
+	startDirs   []string           // resolved; the folders in which the call may start
+	newLinks    []newLink          // the places of symlinks that the command may make, so far
+	newTrees    []newLink          // the places at or below which the command may make a repository
+	tracks      bool               // the command may make git track more files
+	background  bool               // a part runs while later ones do
+	linksBefore int                // the number of newLinks before those later ones
 }
 
 func (p *Policy) newJudgement(c adapters.Call) *judgement {

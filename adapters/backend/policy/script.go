@@ -45,10 +45,8 @@ func (j *judgement) judgeBash(n *Node, in map[string]jsontext.Value, allowed boo
 		}
 	}
 	j.judgeScript(n, text, st, syntax.LangBash)
-	for _, d := range j.delayed {
-		if d.links < len(j.newLinks) {
-			d.again()
-		}
+	if j.background && len(j.newLinks) > j.linksBefore {
+		j.setUnknown(n, "a part in the background may cross a link that another part makes")
 	}
 }
 
@@ -65,7 +63,6 @@ func (j *judgement) judgeScript(n *Node, text string, st state, langs ...syntax.
 	outer, whole := j.lang, j.text
 	j.text = text
 	defer func() { j.depth--; j.lang, j.text = outer, whole }()
-	st.piped, st.input = st.piped || st.input != nil, nil // the commands of the text share it
 	var out flow
 	for i, lang := range langs {
 		s := n.addPart(WhatScript, text)
@@ -116,16 +113,12 @@ func (j *judgement) judgeStmt(n *Node, s *syntax.Stmt, st state) flow {
 		n.addPart(WhatSyntax, "…").deny("the command has too many parts")
 		return sameFlow(state{})
 	}
-	in := st
 	for _, r := range s.Redirs {
-		in = j.judgeRedirect(n, r, in)
+		j.judgeRedirect(n, r, st)
 	}
 	if s.Coprocess || s.Disown {
 		n.addPart(WhatSyntax, j.source(s)).deny("syntax of another shell")
 		return sameFlow(state{})
-	}
-	if _, simple := s.Cmd.(*syntax.CallExpr); !simple && in.input != nil {
-		in.piped, in.input = true, nil // each command may read a part of it
 	}
 	out := sameFlow(st)
 	switch c := s.Cmd.(type) {
@@ -134,42 +127,42 @@ func (j *judgement) judgeStmt(n *Node, s *syntax.Stmt, st state) flow {
 			n.addPart(WhatSyntax, j.source(s)).allow("nothing is done")
 		}
 	case *syntax.CallExpr:
-		out = j.judgeCall(n, c, in)
+		out = j.judgeCall(n, c, st)
 	case *syntax.BinaryCmd:
-		out = j.judgeBinary(n, c, in)
+		out = j.judgeBinary(n, c, st)
 	case *syntax.Subshell:
-		j.judgeStmts(n.addPart(WhatSyntax, "( )"), c.Stmts, in)
+		j.judgeStmts(n.addPart(WhatSyntax, "( )"), c.Stmts, st)
 		out = sameFlow(st)
 	case *syntax.Block:
-		out = j.judgeStmts(n, c.Stmts, in)
+		out = j.judgeStmts(n, c.Stmts, st)
 	case *syntax.IfClause:
-		out = sameFlow(j.judgeIf(n, c, in))
+		out = sameFlow(j.judgeIf(n, c, st))
 	case *syntax.WhileClause:
-		out = sameFlow(j.judgeLoop(n, in, func(n *Node, s state) state {
+		out = sameFlow(j.judgeLoop(n, st, func(n *Node, s state) state {
 			return j.judgeStmts(n, c.Do, j.judgeStmts(n, c.Cond, s).either()).either()
 		}))
 	case *syntax.ForClause:
-		out = sameFlow(j.judgeFor(n, c, in))
+		out = sameFlow(j.judgeFor(n, c, st))
 	case *syntax.CaseClause:
-		out = sameFlow(j.judgeCase(n, c, in))
+		out = sameFlow(j.judgeCase(n, c, st))
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
-			out = j.judgeStmt(n, c.Stmt, in)
+			out = j.judgeStmt(n, c.Stmt, st)
 		} else {
 			n.addPart(WhatSyntax, "time").allow("nothing is done")
 		}
 	case *syntax.CoprocClause:
-		out = sameFlow(j.judgeUnlisted(n, c.Stmt, "a coprocess", "a pipe", in))
+		out = sameFlow(j.judgeUnlisted(n, c.Stmt, "a coprocess", "a pipe", st))
 	case *syntax.FuncDecl:
-		out = sameFlow(j.judgeUnlisted(n, c.Body, "a function", "its commands where they are called", in))
+		out = sameFlow(j.judgeUnlisted(n, c.Body, "a function", "its commands where they are called", st))
 	case *syntax.TestClause:
-		j.judgeTestExpr(n.addPart(WhatSyntax, j.source(c)), c.X, in)
+		j.judgeTestExpr(n.addPart(WhatSyntax, j.source(c)), c.X, st)
 	case *syntax.ArithmCmd:
-		j.judgeArithmetic(n, c, in, c.X)
+		j.judgeArithmetic(n, c, st, c.X)
 	case *syntax.LetClause:
-		j.judgeArithmetic(n, c, in, c.Exprs...)
+		j.judgeArithmetic(n, c, st, c.Exprs...)
 	case *syntax.DeclClause:
-		j.judgeDeclare(n.addPart(WhatVariable, j.source(c)), c, in)
+		j.judgeDeclare(n.addPart(WhatVariable, j.source(c)), c, st)
 	default:
 		n.addPart(WhatSyntax, j.source(s)).deny("an unknown construct")
 		return sameFlow(state{})
@@ -178,13 +171,9 @@ func (j *judgement) judgeStmt(n *Node, s *syntax.Stmt, st state) flow {
 		out.yes, out.no = out.no, out.yes
 	}
 	if s.Background {
-		own := *s
-		own.Background = false
-		j.delay(func() { j.judgeStmt(n, &own, st) })
+		j.noteBackground()
 		return sameFlow(st)
 	}
-	// Redirections apply to this command only.
-	out.yes.input, out.yes.piped, out.no.input, out.no.piped = st.input, st.piped, st.input, st.piped
 	return out
 }
 

@@ -7,10 +7,8 @@ import (
 
 // state is the state of a shell before or after a command.
 type state struct {
-	dirs  []string // the possible current folders; none if unknown
-	dead  bool     // the shell has exited
-	input *string  // the text on standard input, if known
-	piped bool     // standard input comes from another command
+	dirs []string // the possible current folders; none if unknown
+	dead bool     // the shell has exited
 }
 
 // flow holds the state after a command succeeds and after it fails.
@@ -46,12 +44,6 @@ func mergeStates(a, b state) state {
 func (f flow) either() state { return mergeStates(f.yes, f.no) }
 
 func sameState(a, b state) bool { return slices.Equal(a.dirs, b.dirs) && a.dead == b.dead }
-
-// withOwnInput returns the state with the standard input of the shell.
-func (s state) withOwnInput() state {
-	s.input, s.piped = nil, false
-	return s
-}
 
 // inUnknownDir returns the state with an unknown folder.
 func (s state) inUnknownDir() state {

@@ -61,16 +61,7 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 					j.denyRemovingRoots(n, s, c.st)
 				}
 			}
-		case slices.Contains([]string{"-fprint", "-fprint0", "-fls", "-fprintf"}, f.text):
-			file, ok := next()
-			if f.text == "-fprintf" && ok {
-				_, ok = next()
-			}
-			if !ok {
-				n.deny("the action of find is unknown")
-			}
-			j.judgeOperand(n, writes, file, c.st)
-		case slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, f.text):
+		case slices.Contains([]string{"-exec", "-ok"}, f.text):
 			end := 1
 			for end < len(args) && args[end].text != ";" && (args[end].text != "+" || args[end-1].text != "{}") {
 				if !args[end].known {
@@ -78,20 +69,14 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 				}
 				end++
 			}
-			inner := *c
-			inner.st.input, inner.st.piped = nil, true
 			prefix := "" // of what {} becomes
 			if len(starts) == 1 && starts[0].known {
 				prefix = starts[0].text
 			}
-			if strings.HasSuffix(f.text, "dir") {
-				prefix = "./"
-				inner.st = inner.st.inUnknownDir()
-			}
 			if end == 1 {
 				n.deny("an action without a program")
 			} else {
-				j.judgeInner(n, &inner, parsed{}, replaceMark(args[1:end], "{}", prefix))
+				j.judgeInner(n, c, parsed{}, replaceMark(args[1:end], "{}", prefix))
 			}
 			args = args[min(end, len(args)-1):]
 		default:

@@ -66,11 +66,9 @@ func (j *judgement) judgeAssigned(n *Node, f field) {
 	j.judgeName(n, f.text, false)
 }
 
-// judgeRedirect judges a redirection and returns the state with the command's standard
-// input.
-func (j *judgement) judgeRedirect(n *Node, r *syntax.Redirect, st state) state {
+// judgeRedirect judges a redirection.
+func (j *judgement) judgeRedirect(n *Node, r *syntax.Redirect, st state) {
 	p := n.addPart(WhatRedirect, j.source(r))
-	stdin := r.N == nil || r.N.Value == "0"
 	if r.N != nil && !isNumber(r.N.Value) {
 		name := strings.Trim(r.N.Value, "{}")
 		if !syntax.ValidName(name) {
@@ -79,55 +77,34 @@ func (j *judgement) judgeRedirect(n *Node, r *syntax.Redirect, st state) state {
 			j.judgeName(p, name, false)
 		}
 	}
-	switch r.Op {
-	case syntax.Hdoc, syntax.DashHdoc:
+	if r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc {
 		j.judgeWord(p, r.Hdoc, st)
 		p.allow("a text on standard input")
-		if stdin {
-			st.piped, st.input = true, hereDocText(r)
-		}
-		return st
-	case syntax.WordHdoc:
-		f := j.expandWord(p, r.Word, st)
-		p.allow("a text on standard input")
-		if stdin {
-			st.piped, st.input = true, nil
-			if f.known {
-				text := f.text + "\n"
-				st.input = &text
-			}
-		}
-		return st
+		return
 	}
 	f := j.expandWord(p, r.Word, st)
 	switch r.Op {
+	case syntax.WordHdoc:
+		p.allow("a text on standard input")
 	case syntax.DplIn, syntax.DplOut:
-		if f.known && (f.text == "-" || isNumber(strings.TrimSuffix(f.text, "-"))) {
+		switch {
+		case f.known && (f.text == "-" || isNumber(strings.TrimSuffix(f.text, "-"))):
 			p.allow("a descriptor")
-			if r.Op == syntax.DplIn && stdin {
-				st.piped, st.input = true, nil
-			}
-			return st
-		}
-		if r.Op == syntax.DplIn {
+		case r.Op == syntax.DplIn:
 			p.deny("unknown descriptor")
-			return st
-		}
-		j.judgeTarget(p, writes, f, st)
-	case syntax.RdrIn, syntax.RdrInOut:
-		j.judgeTarget(p, reads, f, st)
-		if r.Op == syntax.RdrInOut {
+		default:
 			j.judgeTarget(p, writes, f, st)
 		}
-		if stdin {
-			st.piped, st.input = true, nil
-		}
+	case syntax.RdrIn:
+		j.judgeTarget(p, reads, f, st)
+	case syntax.RdrInOut:
+		j.judgeTarget(p, reads, f, st)
+		j.judgeTarget(p, writes, f, st)
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
 		j.judgeTarget(p, writes, f, st)
 	default:
 		p.deny("a redirection of another shell")
 	}
-	return st
 }
 
 // judgeTarget judges the file of a redirection.
@@ -144,39 +121,4 @@ func (j *judgement) judgeTarget(p *Node, a access, f field, st state) {
 	default:
 		j.judgeOperand(p, a, f, st)
 	}
-}
-
-// hereDocText returns the text of a here-document, or nil if it has expansions.
-func hereDocText(r *syntax.Redirect) *string {
-	if r.Hdoc == nil {
-		empty := ""
-		return &empty
-	}
-	quoted := false
-	for _, p := range r.Word.Parts {
-		lit, ok := p.(*syntax.Lit)
-		quoted = quoted || !ok || strings.ContainsRune(lit.Value, '\\')
-	}
-	var sb strings.Builder
-	for _, p := range r.Hdoc.Parts {
-		lit, ok := p.(*syntax.Lit)
-		if !ok {
-			return nil
-		}
-		sb.WriteString(lit.Value)
-	}
-	text := sb.String()
-	if !quoted {
-		if strings.ContainsRune(text, '\\') {
-			return nil // the rules of backslashes are too subtle to rely on
-		}
-	}
-	if r.Op == syntax.DashHdoc {
-		lines := strings.Split(text, "\n")
-		for i, l := range lines {
-			lines[i] = strings.TrimLeft(l, "\t")
-		}
-		text = strings.Join(lines, "\n")
-	}
-	return &text
 }

@@ -14,7 +14,6 @@ func (j *judgement) judgeShText(n *Node, f field, st state) {
 		n.deny("the script is unknown")
 		return
 	}
-	st.piped = true
 	j.judgeScript(n, f.text, st, syntax.LangBash, syntax.LangPOSIX)
 }
 

@@ -67,17 +67,8 @@ func judgeCommand(j *judgement, n *Node, c *command) flow {
 
 func judgeEnv(j *judgement, n *Node, c *command) flow {
 	got := j.parse(n, c)
-	inner := *c
-	for _, o := range got.options {
-		switch o.name {
-		case "-C", "--chdir":
-			inner.st.dirs = nil
-			if o.value.known {
-				inner.st.dirs = joinDirs(c.st.dirs, o.value.text)
-			}
-		case "-u", "--unset":
-			j.judgeAssigned(n, o.value)
-		}
+	if unset := got.valueOf("-u", "--unset"); unset.src != "" {
+		j.judgeAssigned(n, unset)
 	}
 	words := got.operands
 	if len(words) > 0 && words[0].known && words[0].text == "-" {
@@ -95,7 +86,7 @@ func judgeEnv(j *judgement, n *Node, c *command) flow {
 		j.judgeExported(n, name, words[0], true)
 		words = words[1:]
 	}
-	return j.judgeInner(n, &inner, got, words)
+	return j.judgeInner(n, c, got, words)
 }
 
 // judgeXargs judges the program that xargs runs. Unknown words follow it, or replace a
@@ -119,14 +110,12 @@ func judgeXargs(j *judgement, n *Node, c *command) flow {
 		n.allow("it prints")
 		return sameFlow(c.st)
 	}
-	inner := *c
-	inner.st.input, inner.st.piped = nil, true
 	if mark != "" {
 		argv = replaceMark(argv, mark, "")
 	} else {
 		argv = append(slices.Clip(argv), unknownField("…"))
 	}
-	j.judgeInner(n, &inner, got, argv)
+	j.judgeInner(n, c, got, argv)
 	return sameFlow(c.st)
 }
 

@@ -150,28 +150,6 @@ func judgeCompress(j *judgement, n *Node, c *command) flow {
 	return sameFlow(c.st)
 }
 
-// judgeMktemp judges mktemp, which writes to /tmp unless an operand names a path.
-func judgeMktemp(j *judgement, n *Node, c *command) flow {
-	got := j.parse(n, c)
-	switch {
-	case got.hasOption("-u", "--dry-run"):
-	case got.hasOption("-p"):
-		for _, f := range got.operands {
-			if !f.known || strings.Contains(f.text, "/") {
-				n.deny("the file is unknown")
-			}
-		}
-	case len(got.operands) > 0 && !got.hasOption("-t"):
-		for _, f := range got.operands {
-			j.judgeOperand(n, writes, f, c.st)
-		}
-	default:
-		j.judgeOperand(n, writes, literalField("/tmp/x"), c.st)
-	}
-	n.allow("it writes what it names")
-	return sameFlow(c.st)
-}
-
 // judgeTar judges tar. In the form without a dash, the values of the letters follow in
 // their order. An archive with a colon in its name is on another machine.
 func judgeTar(j *judgement, n *Node, c *command) flow {
