@@ -9,10 +9,10 @@ import (
 )
 
 // judges are the judges of programs that need more than their line in programs.txt.
-var judges map[string]func(j *judgement, n *Node, c *command) flow
+var judges map[string]func(j *judgement, n *Node, c *command)
 
 func init() { //nolint:gochecknoinits // judges refer to the table that holds them
-	judges = map[string]func(j *judgement, n *Node, c *command) flow{
+	judges = map[string]func(j *judgement, n *Node, c *command){
 		"cd": judgeChangeDir, "printf": judgePrintf, "test": judgeTest, "[": judgeTest,
 		"read": judgeRead, "unset": judgeRead, "set": judgeSet, "exit": judgeExit, "date": judgeDate,
 		"sh": judgeShell, "bash": judgeShell, "dash": judgeShell, "ash": judgeShell, "zsh": judgeShell,
@@ -21,7 +21,7 @@ func init() { //nolint:gochecknoinits // judges refer to the table that holds th
 		"rm": judgeRemove, "unlink": judgeRemove, "cp": judgeCopy, "mv": judgeCopy, "ln": judgeCopy, "install": judgeCopy, "tar": judgeTar,
 		"make": judgeMake, "gmake": judgeMake, "node": judgeInterpreter, "python": judgeInterpreter, "python3": judgeInterpreter,
 	}
-	for names, judge := range map[string]func(j *judgement, n *Node, c *command) flow{
+	for names, judge := range map[string]func(j *judgement, n *Node, c *command){
 		"nohup setsid nice ionice stdbuf time busybox toybox timeout builtin exec": judgeWrapper,
 		"gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd":                            judgeCompress,
 	} {
@@ -41,7 +41,7 @@ func init() { //nolint:gochecknoinits // judges refer to the table that holds th
 }
 
 // judgeChangeDir follows cd. If cd fails, the folder stays the same.
-func judgeChangeDir(j *judgement, n *Node, c *command) flow {
+func judgeChangeDir(j *judgement, n *Node, c *command) {
 	n.allow("another folder")
 	here, lost := c.st, c.st.inUnknownDir()
 	args := c.args
@@ -60,9 +60,9 @@ func judgeChangeDir(j *judgement, n *Node, c *command) flow {
 			there.dirs = append(there.dirs, logicalDir(d))
 		}
 	default:
-		return flow{lost, lost}
+		there, here = lost, lost
 	}
-	return flow{there, here}
+	j.after = &flow{there, here}
 }
 
 // logicalDir returns the folder as the shell's PWD has it: .. removes the part before it,
@@ -88,8 +88,7 @@ var (
 	printfAssigns = regexp.MustCompile(`%[-+ #0-9.*]*n`)
 )
 
-func judgePrintf(j *judgement, n *Node, c *command) flow {
-	n.allow("it prints")
+func judgePrintf(j *judgement, n *Node, c *command) {
 	args := c.args
 	if len(args) > 0 && args[0].known && args[0].text == "--" {
 		args = args[1:]
@@ -115,13 +114,11 @@ func judgePrintf(j *judgement, n *Node, c *command) flow {
 			j.softDeny(n, c, unlisted("printf -v", "NAME=$(printf …)"))
 		}
 	}
-	return sameFlow(c.st)
 }
 
 // judgeTest judges test and [ ] in the forms WORD, OPERATOR WORD and WORD OPERATOR WORD,
 // which may be negated. -v and -R would evaluate the subscript of a name.
-func judgeTest(j *judgement, n *Node, c *command) flow {
-	n.allow("a test")
+func judgeTest(j *judgement, n *Node, c *command) {
 	args := c.args
 	if c.name == "[" && len(args) > 0 && args[len(args)-1].text == "]" {
 		args = args[:len(args)-1]
@@ -141,11 +138,9 @@ func judgeTest(j *judgement, n *Node, c *command) flow {
 	default:
 		j.softDeny(n, c, unlisted("this test", "[ -f FILE ], [ A = B ] or [ 1 -lt 2 ], joined by && and ||"))
 	}
-	return sameFlow(c.st)
 }
 
-func judgeRead(j *judgement, n *Node, c *command) flow {
-	n.allow("it sets or removes variables of the shell")
+func judgeRead(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	for _, f := range got.operands {
 		j.judgeAssigned(n, f)
@@ -153,14 +148,12 @@ func judgeRead(j *judgement, n *Node, c *command) flow {
 	if len(got.operands) == 0 {
 		j.softDeny(n, c, unlisted(c.name+" without a variable", "its name"))
 	}
-	return sameFlow(c.st)
 }
 
 // harmlessSetOptions are the options of set that do not change which programs run.
 var harmlessSetOptions = []string{"errexit", "nounset", "pipefail", "xtrace", "noglob", "noclobber", "verbose", "noexec"}
 
-func judgeSet(_ *judgement, n *Node, c *command) flow {
-	n.allow("the shell's own options")
+func judgeSet(_ *judgement, n *Node, c *command) {
 	for i := 0; i < len(c.args); i++ {
 		f := c.args[i]
 		switch {
@@ -168,9 +161,9 @@ func judgeSet(_ *judgement, n *Node, c *command) flow {
 			if f.mayBeOption() {
 				n.deny("it sets an unknown option")
 			}
-			return sameFlow(c.st)
+			return
 		case f.text == "--" || f.text == "-" || f.text == "" || f.text[0] != '-' && f.text[0] != '+':
-			return sameFlow(c.st)
+			return
 		case strings.Trim(f.text, "-+euxfCvno") != "":
 			n.deny("an option that changes how a shell reads commands")
 		case strings.Contains(f.text, "o"):
@@ -179,30 +172,26 @@ func judgeSet(_ *judgement, n *Node, c *command) flow {
 			}
 		}
 	}
-	return sameFlow(c.st)
 }
 
-func judgeExit(_ *judgement, n *Node, c *command) flow {
+func judgeExit(j *judgement, n *Node, c *command) {
 	n.allow("the end of the shell")
 	if len(c.args) == 0 || len(c.args) == 1 && c.args[0].known && isNumber(c.args[0].text) {
-		return sameFlow(state{dead: true})
+		j.after = &flow{state{dead: true}, state{dead: true}}
 	}
-	return sameFlow(c.st)
 }
 
-func judgeDate(j *judgement, n *Node, c *command) flow {
+func judgeDate(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	for _, f := range got.operands {
 		if !strings.HasPrefix(f.text+f.prefix, "+") || f.splits {
 			n.deny("it may set the clock")
 		}
 	}
-	n.allow("it prints")
-	return sameFlow(c.st)
 }
 
 // judgeShell judges a shell together with the script that it runs.
-func judgeShell(j *judgement, n *Node, c *command) flow {
+func judgeShell(j *judgement, n *Node, c *command) {
 	langs := []syntax.LangVariant{syntax.LangBash}
 	switch c.name {
 	case "sh", "dash", "ash":
@@ -218,7 +207,7 @@ options:
 		case !f.known:
 			if f.mayBeOption() {
 				n.deny("the script of the shell is unknown")
-				return sameFlow(c.st)
+				return
 			}
 			break options
 		case f.text == "--" || f.text == "-":
@@ -226,7 +215,7 @@ options:
 			break options
 		case f.text == "--version" || f.text == "--help":
 			n.allow("it prints")
-			return sameFlow(c.st)
+			return
 		case f.text == "--login" || f.text == "--norc" || f.text == "--noprofile" || f.text == "--posix":
 		case f.text == "" || f.text[0] != '-' && f.text[0] != '+':
 			break options
@@ -238,7 +227,7 @@ options:
 			if strings.Contains(f.text, "o") {
 				if len(args) < 2 || !args[1].known || !slices.Contains(harmlessSetOptions, args[1].text) {
 					n.deny("an option of a shell that changes what it reads")
-					return sameFlow(c.st)
+					return
 				}
 				args = args[1:]
 			}
@@ -258,5 +247,4 @@ options:
 	default:
 		n.deny("a shell that runs its standard input")
 	}
-	return sameFlow(c.st)
 }

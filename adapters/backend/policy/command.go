@@ -96,7 +96,13 @@ func (j *judgement) judgeProgram(n *Node, p *program, c *command) flow {
 		if p.builds {
 			j.judgeBuild(n, c)
 		}
-		return p.judge(j, n, c)
+		p.judge(j, n, c)
+		n.allow(p.reason())
+		if after := j.after; after != nil {
+			j.after = nil
+			return *after
+		}
+		return sameFlow(c.st)
 	case p.sub:
 		return j.judgeSubcommand(n, c)
 	case p.args == textOnly:

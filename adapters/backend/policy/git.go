@@ -31,7 +31,7 @@ var gitHarmlessOptions = listedNames("git options")
 // signatureFormat matches the parts of a format for which git verifies a signature.
 var signatureFormat = regexp.MustCompile(`%[-+ ]?G|%\(\*?signature\b`)
 
-func judgeGit(j *judgement, n *Node, c *command) flow {
+func judgeGit(j *judgement, n *Node, c *command) {
 	own, rest := gitGlobal(c.args)
 	st := c.st
 	for i := 0; i < len(own); i++ {
@@ -60,11 +60,11 @@ func judgeGit(j *judgement, n *Node, c *command) flow {
 	}
 	if len(rest) == 0 {
 		n.allow("it prints")
-		return sameFlow(c.st)
+		return
 	}
 	if !rest[0].known {
 		n.deny("the git command is unknown")
-		return sameFlow(c.st)
+		return
 	}
 	if j.ConfineReads {
 		j.judgeOperand(n, reads, literalField("."), st)
@@ -78,7 +78,6 @@ func judgeGit(j *judgement, n *Node, c *command) flow {
 	}
 	j.judgeRepositories(n, &g.command, g.readsOnly(), remotes) // before those that the command makes
 	g.judgeSubcommand(j, n)
-	return sameFlow(c.st)
 }
 
 // gitCommand is a call of a git subcommand.

@@ -321,91 +321,34 @@ func readSmall(name string, most int64) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// readIndex returns the paths in an index (gitformat-index, versions 2 to 4), and whether
-// each is a submodule. It reports false if the index cannot be read.
+// readIndex returns the paths in an index (gitformat-index, versions 2 and 3 with SHA-1), and
+// whether each is a submodule. It reports false if the index cannot be read.
 func readIndex(b []byte) (out map[string]bool, ok bool) {
+	const fixed = 62 // bytes before the name
 	if len(b) < 12 || string(b[:4]) != "DIRC" {
 		return nil, false
 	}
 	version, count := binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])
-	if version < 2 || version > 4 {
+	if version != 2 && version != 3 {
 		return nil, false
 	}
-	for _, hash := range []int{20, 32} { // SHA-1, SHA-256: the file does not hold which
-		if out, ok = readIndexOf(b[12:], version, count, hash); ok {
-			return out, true
-		}
-	}
-	return nil, false
-}
-
-func readIndexOf(b []byte, version, count uint32, hash int) (out map[string]bool, ok bool) {
-	out = map[string]bool{}
-	fixed := 40 + hash + 2
-	name := ""
+	out, b = map[string]bool{}, b[12:]
 	for range count {
 		if len(b) < fixed+2 {
 			return nil, false
 		}
-		mode, flags := binary.BigEndian.Uint32(b[24:]), binary.BigEndian.Uint16(b[fixed-2:])
-		at := fixed
-		if flags&0x4000 != 0 {
-			if version < 3 {
-				return nil, false
-			}
+		mode, flags, at := binary.BigEndian.Uint32(b[24:]), binary.BigEndian.Uint16(b[fixed-2:]), fixed
+		if flags&0x4000 != 0 && version == 3 {
 			at += 2
 		}
-		if version == 4 { // the name is a suffix to a part of the name before
-			strip, size := gitVarint(b[at:])
-			if size == 0 || strip > len(name) {
-				return nil, false
-			}
-			at += size
-			name = name[:len(name)-strip]
-		} else {
-			name = ""
-		}
-		end := bytes.IndexByte(b[at:], 0)
-		if end < 0 {
+		length := bytes.IndexByte(b[at:], 0)
+		next := (at + length + 8) / 8 * 8
+		kind := mode >> 12 // a folder of a sparse index, a file, a symlink, a submodule
+		if length < 0 || next > len(b) || int(flags&0xfff) != min(length, 0xfff) || !slices.Contains([]uint32{0o4, 0o10, 0o12, 0o16}, kind) {
 			return nil, false
 		}
-		name += string(b[at : at+end])
-		if length := int(flags & 0xfff); length < 0xfff && length != len(name) {
-			return nil, false
-		}
-		next := at + end + 1
-		if version < 4 {
-			next = (at + end + 8) / 8 * 8
-		}
-		if next > len(b) {
-			return nil, false
-		}
-		switch mode >> 12 {
-		case 0o4, 0o10, 0o12: // a folder of a sparse index, a file, a symlink
-			out[name] = false
-		case 0o16:
-			out[name] = true
-		default:
-			return nil, false
-		}
+		out[string(b[at:at+length])] = kind == 0o16
 		b = b[next:]
 	}
-	return out, len(b) >= hash
-}
-
-// gitVarint reads a number as git's OFS_DELTA encodes it.
-func gitVarint(b []byte) (n, size int) {
-	for i, c := range b {
-		if i > 4 {
-			return 0, 0
-		}
-		if i > 0 {
-			n++
-		}
-		n = n<<7 | int(c&0x7f)
-		if c&0x80 == 0 {
-			return n, i + 1
-		}
-	}
-	return 0, 0
+	return out, len(b) >= 20
 }

@@ -40,7 +40,7 @@ type program struct {
 	builds  bool // it runs code of the workspace
 	sub     bool // the first operand is a subcommand
 	read    bool // of git: it changes nothing
-	judge   func(j *judgement, n *Node, c *command) flow
+	judge   func(j *judgement, n *Node, c *command)
 }
 
 func (p *program) reason() string {
@@ -49,6 +49,8 @@ func (p *program) reason() string {
 		return "mode implementation runs the code of the workspace"
 	case p.args == writesAll || p.args == writesLast:
 		return "it writes what it names"
+	case p.judge != nil:
+		return "all of it is on the list"
 	}
 	return "it changes nothing"
 }

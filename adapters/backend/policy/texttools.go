@@ -11,7 +11,7 @@ var findValues = listedNames("find with a value")
 var findPlain = listedNames("find")
 
 // judgeFind judges find. Its tests read, but some actions run programs or write.
-func judgeFind(j *judgement, n *Node, c *command) flow {
+func judgeFind(j *judgement, n *Node, c *command) {
 	args := c.args
 	var starts []field
 	for len(args) > 0 && args[0].known && slices.Contains([]string{"-H", "-L", "-P"}, args[0].text) {
@@ -83,8 +83,6 @@ func judgeFind(j *judgement, n *Node, c *command) flow {
 			j.softDeny(n, c, "unknown action "+f.text)
 		}
 	}
-	n.allow("it looks for files")
-	return sameFlow(c.st)
 }
 
 // junk are the names of files that tools leave behind, of which no runtime reads one.
@@ -107,7 +105,7 @@ func removesJunk(args []field) bool {
 }
 
 // judgeSed judges sed, whose scripts may read, write and run programs.
-func judgeSed(j *judgement, n *Node, c *command) flow {
+func judgeSed(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	var scripts []field
 	files, a, backup := got.operands, reads, field{}
@@ -142,12 +140,10 @@ func judgeSed(j *judgement, n *Node, c *command) flow {
 		}
 	}
 	j.judgeRenamed(n, c, files)
-	n.allow("it edits text")
-	return sameFlow(c.st)
 }
 
 // judgeJq judges jq, whose program may read the files of modules.
-func judgeJq(j *judgement, n *Node, c *command) flow {
+func judgeJq(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	if len(got.operands) > 0 && (j.ConfineReads || j.hasReadRules()) {
 		switch program := got.operands[0]; {
@@ -158,12 +154,10 @@ func judgeJq(j *judgement, n *Node, c *command) flow {
 		}
 	}
 	j.judgeOperands(n, c, got)
-	n.allow("it changes nothing")
-	return sameFlow(c.st)
 }
 
 // judgeAwk judges awk, whose programs may read, write and run other programs.
-func judgeAwk(j *judgement, n *Node, c *command) flow {
+func judgeAwk(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	files := got.operands
 	switch {
@@ -183,6 +177,4 @@ func judgeAwk(j *judgement, n *Node, c *command) flow {
 	for _, f := range files {
 		j.judgeOperand(n, reads, f, c.st)
 	}
-	n.allow("it prints")
-	return sameFlow(c.st)
 }

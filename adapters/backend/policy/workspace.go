@@ -18,7 +18,7 @@ func (j *judgement) judgeShText(n *Node, f field, st state) {
 }
 
 // judgeGo judges the commands of go that link or run programs with words of their own.
-func judgeGo(j *judgement, n *Node, c *command) flow {
+func judgeGo(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	for _, o := range got.options {
 		if name := strings.TrimLeft(o.name, "-"); strings.HasSuffix(name, "flags") && !plainLinkFlags(o.value) {
@@ -43,8 +43,6 @@ func judgeGo(j *judgement, n *Node, c *command) flow {
 		}
 	}
 	j.judgeOperands(n, c, parsed{operands: operands})
-	n.allow("mode implementation runs the code of the workspace")
-	return sameFlow(c.st)
 }
 
 // plainLinkFlags reports whether flags of a linker or compiler only strip, set variables or
@@ -61,7 +59,7 @@ func plainLinkFlags(f field) bool {
 	return f.known
 }
 
-func judgeMake(j *judgement, n *Node, c *command) flow {
+func judgeMake(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	for _, o := range got.options {
 		if slices.Contains([]string{"-f", "--file", "--makefile", "-I"}, o.name) {
@@ -94,8 +92,6 @@ func judgeMake(j *judgement, n *Node, c *command) flow {
 			}
 		}
 	}
-	n.allow("mode implementation runs the code of the workspace")
-	return sameFlow(c.st)
 }
 
 // judgeValueWords judges a value that a tool may run as a command. It must not contain
@@ -117,42 +113,43 @@ func (j *judgement) judgeValueWords(n *Node, c *command, value string) {
 
 // judgePackaged judges npx and its like, which run a program of a package. It must be on
 // the list, because npx may download what is not there.
-func judgePackaged(j *judgement, n *Node, c *command) flow {
+func judgePackaged(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
-	return j.judgeInner(n, c, got, got.operands)
+	j.judgeInner(n, c, got, got.operands)
 }
 
 // judgeCoverage judges coverage run, which runs a file or a module as python does.
-func judgeCoverage(j *judgement, n *Node, c *command) flow {
+func judgeCoverage(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	args := got.operands
 	if got.hasOption("-m", "--module") {
 		args = append([]field{literalField("-m")}, args...)
 	}
-	return judgeInterpreter(j, n, &command{"python3", args, c.st, c.rule})
+	judgeInterpreter(j, n, &command{"python3", args, c.st, c.rule})
 }
 
 // judgeInterpreter judges node and python. A file of the workspace is code of the
 // workspace; code in the words of the command is unknown.
-func judgeInterpreter(j *judgement, n *Node, c *command) flow {
+func judgeInterpreter(j *judgement, n *Node, c *command) {
 	got := programs[c.name].options.parse(c.args)
 	for _, o := range got.options {
 		switch {
 		case o.kind == '!':
 			j.softDeny(n, c, "it runs code that the policy does not read")
-			return sameFlow(c.st)
+			return
 		case o.kind == 'x':
 			j.softDeny(n, c, unknownOption(o, c.name))
 		case o.name == "-m":
 			p := programs[o.value.text]
 			if !o.value.known || p == nil || p.judge != nil || !p.builds && !slices.Contains([]string{"pip", "ruff", "coverage"}, o.value.text) {
 				j.softDeny(n, c, "unknown module "+o.value.src+": it is not on the list")
-				return sameFlow(c.st)
+				return
 			}
-			return j.judgeProgram(n, p, &command{o.value.text, moduleWords(c.args), c.st, c.rule})
+			j.judgeProgram(n, p, &command{o.value.text, moduleWords(c.args), c.st, c.rule})
+			return
 		case o.name == "--version", o.name == "-V", o.name == "--help", o.name == "-h", o.name == "-v" && c.name == "node":
 			n.allow("it prints")
-			return sameFlow(c.st)
+			return
 		}
 	}
 	test := got.hasOption("--test")
@@ -177,8 +174,6 @@ func judgeInterpreter(j *judgement, n *Node, c *command) flow {
 			}
 		}
 	}
-	n.allow("mode implementation runs the code of the workspace")
-	return sameFlow(c.st)
 }
 
 // moduleWords returns the words of python after the name of a module.

@@ -8,7 +8,7 @@ import (
 )
 
 // judgeWrapper judges a program that runs the words after its options.
-func judgeWrapper(j *judgement, n *Node, c *command) flow {
+func judgeWrapper(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	inner := got.operands
 	if c.name == "timeout" && len(inner) > 0 {
@@ -20,25 +20,23 @@ func judgeWrapper(j *judgement, n *Node, c *command) flow {
 	if c.name == "nohup" { // it keeps the output there if that is a terminal
 		j.judgeOperand(n, writes, literalField("nohup.out"), c.st)
 	}
-	return j.judgeInner(n, c, got, inner)
+	j.judgeInner(n, c, got, inner)
 }
 
-// judgeInner judges the program that a wrapper runs.
-func (j *judgement) judgeInner(n *Node, c *command, got parsed, argv []field) flow {
+// judgeInner judges the program that a wrapper runs. A rule about the wrapper does not apply
+// to it.
+func (j *judgement) judgeInner(n *Node, c *command, got parsed, argv []field) {
 	for _, o := range got.options {
 		if o.kind == 'x' {
 			n.deny("unknown program after the option " + o.name)
 		}
 	}
-	if len(argv) == 0 {
-		n.allow("nothing is run")
-		return sameFlow(c.st)
+	if len(argv) > 0 {
+		out := j.judgeArgv(n.addPart(WhatCommand, joinSource(argv)), argv, c.st)
+		if c.name == "builtin" || c.name == "command" {
+			j.after = &out
+		}
 	}
-	// A rule about the wrapper does not apply to the inner program.
-	if out := j.judgeArgv(n.addPart(WhatCommand, joinSource(argv)), argv, c.st); c.name == "builtin" || c.name == "command" {
-		return out
-	}
-	return sameFlow(c.st)
 }
 
 // joinSource returns a command roughly as written.
@@ -56,16 +54,16 @@ func joinSource(argv []field) string {
 	return strings.Join(out, " ")
 }
 
-func judgeCommand(j *judgement, n *Node, c *command) flow {
+func judgeCommand(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	if got.hasOption("-v", "-V") {
 		n.allow("it prints where a program lies")
-		return sameFlow(c.st)
+		return
 	}
-	return j.judgeInner(n, c, got, got.operands)
+	j.judgeInner(n, c, got, got.operands)
 }
 
-func judgeEnv(j *judgement, n *Node, c *command) flow {
+func judgeEnv(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	if unset := got.valueOf("-u", "--unset"); unset.src != "" {
 		j.judgeAssigned(n, unset)
@@ -86,12 +84,12 @@ func judgeEnv(j *judgement, n *Node, c *command) flow {
 		j.judgeExported(n, name, words[0], true)
 		words = words[1:]
 	}
-	return j.judgeInner(n, c, got, words)
+	j.judgeInner(n, c, got, words)
 }
 
 // judgeXargs judges the program that xargs runs. Unknown words follow it, or replace a
 // mark.
-func judgeXargs(j *judgement, n *Node, c *command) flow {
+func judgeXargs(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	mark := ""
 	for _, o := range got.options {
@@ -108,7 +106,7 @@ func judgeXargs(j *judgement, n *Node, c *command) flow {
 	argv := got.operands
 	if len(argv) == 0 {
 		n.allow("it prints")
-		return sameFlow(c.st)
+		return
 	}
 	if mark != "" {
 		argv = replaceMark(argv, mark, "")
@@ -116,7 +114,6 @@ func judgeXargs(j *judgement, n *Node, c *command) flow {
 		argv = append(slices.Clip(argv), unknownField("…"))
 	}
 	j.judgeInner(n, c, got, argv)
-	return sameFlow(c.st)
 }
 
 // replaceMark returns the words with the mark replaced by an unknown text with this prefix.

@@ -9,14 +9,12 @@ import (
 )
 
 // judgeRemove judges rm. It must not remove the workspace itself.
-func judgeRemove(j *judgement, n *Node, c *command) flow {
+func judgeRemove(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	j.judgeOperands(n, c, got)
 	for _, f := range got.operands {
 		j.denyRemovingRoots(n, f, c.st)
 	}
-	n.allow("it writes what it names")
-	return sameFlow(c.st)
 }
 
 // judgeRenamed applies the Read rules to files whose content gets another name.
@@ -47,7 +45,7 @@ func (j *judgement) denyRemovingRoots(n *Node, f field, st state) {
 // judgeCopy judges cp, mv, ln and install. The last operand is written, and for mv the
 // others too. A link must not lead out of the workspace, because a later write would
 // follow it.
-func judgeCopy(j *judgement, n *Node, c *command) flow {
+func judgeCopy(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	into := got.hasOption("-t", "--target-directory")
 	all := c.name == "mv" || into && c.name == "install" || c.name == "install" && got.hasOption("-d", "--directory")
@@ -69,8 +67,6 @@ func judgeCopy(j *judgement, n *Node, c *command) flow {
 		j.judgeLinks(n, c, got, symbolic)
 	}
 	j.noteCopies(c, got)
-	n.allow("it writes what it names")
-	return sameFlow(c.st)
 }
 
 // judgeInto judges files that are copied into a folder under their own names.
@@ -128,7 +124,7 @@ func (j *judgement) judgeLinks(n *Node, c *command, got parsed, symbolic bool) {
 
 // judgeCompress judges gzip and its kin. They write a file next to each operand. A
 // decompressed file loses its ending, so its name may be a protected one.
-func judgeCompress(j *judgement, n *Node, c *command) flow {
+func judgeCompress(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
 	j.judgeOperands(n, c, got)
 	j.judgeRenamed(n, c, got.operands)
@@ -146,13 +142,11 @@ func judgeCompress(j *judgement, n *Node, c *command) flow {
 			j.judgeOperand(n, writes, literalField(f.text+ext), c.st)
 		}
 	}
-	n.allow("it writes what it names")
-	return sameFlow(c.st)
 }
 
 // judgeTar judges tar. In the form without a dash, the values of the letters follow in
 // their order. An archive with a colon in its name is on another machine.
-func judgeTar(j *judgement, n *Node, c *command) flow {
+func judgeTar(j *judgement, n *Node, c *command) {
 	if first := c.args; len(first) > 0 && first[0].known && !strings.HasPrefix(first[0].text, "-") {
 		cluster, rest := first[0].text, first[1:]
 		var args []field
@@ -165,7 +159,6 @@ func judgeTar(j *judgement, n *Node, c *command) flow {
 		c = &command{c.name, append(args, rest...), c.st, c.rule}
 	}
 	j.judgeTarOptions(n, c, j.parse(n, c))
-	return sameFlow(c.st)
 }
 
 func (j *judgement) judgeTarOptions(n *Node, c *command, got parsed) {
