@@ -145,10 +145,8 @@ func (j *judgement) addPart(b *building, part syntax.WordPart, inQuotes, first, 
 		j.addLiteral(b, p.Value, first, only)
 	case *syntax.SglQuoted:
 		b.quotes = true
-		if !p.Dollar {
+		if !p.Dollar || !strings.Contains(p.Value, `\`) {
 			b.addQuoted(p.Value)
-		} else if s, ok := ansiC(p.Value); ok {
-			b.addQuoted(s)
 		} else {
 			b.loseText(false)
 		}
@@ -275,28 +273,6 @@ func unescape(s, before string) string {
 		sb.WriteByte(s[i])
 	}
 	return sb.String()
-}
-
-// ansiC returns the text of $'…'. It returns false if it has a character by its number, which
-// shells read differently.
-func ansiC(s string) (string, bool) {
-	var sb strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' {
-			sb.WriteByte(s[i])
-			continue
-		}
-		i++
-		k := -1
-		if i < len(s) {
-			k = strings.IndexByte(`abefnrtv\'"E?`, s[i])
-		}
-		if k < 0 {
-			return "", false
-		}
-		sb.WriteByte("\a\b\x1b\f\n\r\t\v\\'\"\x1b?"[k])
-	}
-	return sb.String(), true
 }
 
 // source returns a part of a command as written.
