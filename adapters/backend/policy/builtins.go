@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,28 +58,12 @@ func judgeChangeDir(j *judgement, n *Node, c *command) {
 		there = here
 		there.dirs = nil
 		for _, d := range joinDirs(here.dirs, args[0].text) {
-			there.dirs = append(there.dirs, logicalDir(d))
+			there.dirs = append(there.dirs, path.Clean(d)) // as PWD has it: .. removes the part before it, also a link
 		}
 	default:
 		there, here = lost, lost
 	}
 	j.after = &flow{there, here}
-}
-
-// logicalDir returns the folder as the shell's PWD has it: .. removes the part before it,
-// and symlinks are kept.
-func logicalDir(d string) string {
-	out := []string{}
-	for _, p := range splitPath(d) {
-		switch {
-		case p == ".":
-		case p != "..":
-			out = append(out, p)
-		case len(out) > 0:
-			out = out[:len(out)-1]
-		}
-	}
-	return "/" + strings.Join(out, "/")
 }
 
 // Conversions of printf: with some, zsh evaluates the argument as arithmetic; with one, it sets

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -162,12 +163,8 @@ func (l *loader) readRules(k, v *yaml.Node) (out []Rule) {
 
 // readChoice reads one of a few words.
 func (l *loader) readChoice(k, v *yaml.Node, of []string) string {
-	if v.Kind == yaml.ScalarNode && v.Tag == "!!str" {
-		for _, w := range of {
-			if v.Value == w {
-				return w
-			}
-		}
+	if v.Kind == yaml.ScalarNode && v.Tag == "!!str" && slices.Contains(of, v.Value) {
+		return v.Value
 	}
 	l.appendError(v, "%s: want one of %s, got %s", k.Value, strings.Join(of, ", "), describeNode(v))
 	return ""

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/turnspec/turnspec/adapters"
 )
@@ -45,7 +46,7 @@ func resolvePath(path string) (string, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			at = next
 			continue
-		case err != nil && !isNotDir(err):
+		case err != nil && !errors.Is(err, syscall.ENOTDIR): // the kernel rejects a path through a file
 			return "", err
 		case err != nil, info.Mode()&fs.ModeSymlink == 0:
 			at = next
@@ -64,13 +65,6 @@ func resolvePath(path string) (string, error) {
 		rest = slices.Concat(strings.Split(to, "/"), rest)
 	}
 	return at, nil
-}
-
-// isNotDir reports whether a part of the path is a file instead of a folder. The kernel
-// will reject such a path.
-func isNotDir(err error) bool {
-	p, ok := errors.AsType[*fs.PathError](err)
-	return ok && p.Err.Error() == "not a directory"
 }
 
 // inRoots reports whether a resolved path is in one of the roots.
@@ -162,13 +156,7 @@ func (j *judgement) judgePath(n *Node, a access, path string, dirs []string) {
 		p.allow("a device that keeps nothing")
 		return
 	}
-	abs := []string{path}
-	if !filepath.IsAbs(path) {
-		abs = nil
-		for _, d := range dirs {
-			abs = append(abs, d+"/"+path)
-		}
-	}
+	abs := joinDirs(dirs, path)
 	if len(abs) == 0 {
 		j.judgeUnknownPath(p, a, "the folder is unknown")
 		return

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,16 +140,6 @@ func (p *Policy) newJudgement(c adapters.Call) *judgement {
 	return j
 }
 
-func (p *Policy) modeOrDefault() Mode {
-	if p.Mode == "" {
-		return Planner
-	}
-	return p.Mode
-}
+func (p *Policy) modeOrDefault() Mode { return cmp.Or(p.Mode, Planner) }
 
-func (p *Policy) presetOrDefault() Preset {
-	if p.Preset == "" {
-		return Full
-	}
-	return p.Preset
-}
+func (p *Policy) presetOrDefault() Preset { return cmp.Or(p.Preset, Full) }

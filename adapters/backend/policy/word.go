@@ -139,7 +139,7 @@ func (j *judgement) addPart(b *building, part syntax.WordPart, inQuotes, first, 
 	switch p := part.(type) {
 	case *syntax.Lit:
 		if inQuotes {
-			b.addQuoted(unescape(p.Value, "$`\"\\"))
+			b.addQuoted(inQuotesEscapes.Replace(p.Value))
 			return
 		}
 		j.addLiteral(b, p.Value, first, only)
@@ -260,20 +260,8 @@ func isAt(x syntax.ArithmExpr) bool {
 	return ok && (w.Lit() == "@" || w.Lit() == "*")
 }
 
-// unescape removes the backslashes before these characters.
-func unescape(s, before string) string {
-	if !strings.ContainsRune(s, '\\') {
-		return s
-	}
-	var sb strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte(before, s[i+1]) >= 0 {
-			i++
-		}
-		sb.WriteByte(s[i])
-	}
-	return sb.String()
-}
+// inQuotesEscapes removes the backslashes that have a meaning in double quotes.
+var inQuotesEscapes = strings.NewReplacer(`\$`, "$", "\\`", "`", `\"`, `"`, `\\`, `\`)
 
 // source returns a part of a command as written.
 func (j *judgement) source(n syntax.Node) string {
