@@ -51,39 +51,31 @@ func (j *judgement) judgeBash(n *Node, in map[string]jsontext.Value, allowed boo
 }
 
 // judgeScript judges a text for a shell, in each language that the shell may have.
-func (j *judgement) judgeScript(n *Node, text string, st state, langs ...syntax.LangVariant) flow {
+func (j *judgement) judgeScript(n *Node, text string, st state, langs ...syntax.LangVariant) {
 	if why := textProblem(text); why != "" {
 		n.addPart(WhatScript, text).deny(why)
-		return sameFlow(state{})
+		return
 	}
 	if j.depth++; j.depth > mostDepth {
 		n.addPart(WhatScript, text).deny("too many shells within shells")
-		return sameFlow(state{})
+		return
 	}
 	outer, whole := j.lang, j.text
 	j.text = text
 	defer func() { j.depth--; j.lang, j.text = outer, whole }()
-	var out flow
-	for i, lang := range langs {
+	for _, lang := range langs {
 		s := n.addPart(WhatScript, text)
 		j.lang = lang
 		f, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(text), "")
 		if err != nil {
 			s.deny("it cannot be parsed as " + lang.String() + ": " + err.Error())
-			return sameFlow(state{})
+			return
 		}
 		if len(f.Stmts) == 0 {
 			s.allow("nothing is done")
-			return sameFlow(st)
 		}
-		one := j.judgeStmts(s, f.Stmts, st)
-		if i == 0 {
-			out = one
-		} else {
-			out = flow{mergeStates(out.yes, one.yes), mergeStates(out.no, one.no)}
-		}
+		j.judgeStmts(s, f.Stmts, st)
 	}
-	return out
 }
 
 // textProblem returns why a text is not parsed, or "".
