@@ -388,7 +388,7 @@ func (c *client) setMode(mode string, unknown bool) error {
 			return c.Error("sets the mode " + mode)
 		}
 	}
-	if o := c.agent.option; o.id != "" && !(unknown && !ok) && (mode == o.mode) != c.switched {
+	if o := c.agent.option; o.id != "" && (ok || !unknown) && (mode == o.mode) != c.switched {
 		value := o.off
 		if mode == o.mode {
 			value = o.on
