@@ -89,7 +89,10 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 		j.softDeny(n, &g.command, "unknown git command "+g.name+" "+g.first()+": it is not on the list, and it may be an alias")
 		return
 	}
-	if p := programs[name]; p.class == opaque {
+	if p := programs[name]; p.class == guarded {
+		n.deny(p.why)
+		return
+	} else if p.class == opaque {
 		j.softDeny(n, &g.command, p.why)
 		return
 	}

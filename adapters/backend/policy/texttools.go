@@ -79,6 +79,8 @@ func judgeFind(j *judgement, n *Node, c *command) {
 				j.judgeInner(n, c, parsed{}, replaceMark(args[1:end], "{}", prefix))
 			}
 			args = args[min(end, len(args)-1):]
+		case strings.HasPrefix(f.text, "-exec"), strings.HasPrefix(f.text, "-ok"), strings.HasPrefix(f.text, "-f"):
+			n.deny("unknown action " + f.text + ", which may run or write; write -exec")
 		default:
 			j.softDeny(n, c, "unknown action "+f.text)
 		}
