@@ -44,8 +44,8 @@ func TestExecUsesTheFolderOfItsOptions(t *testing.T) {
 	}{
 		{"/srv/there", []string{"--cd", "/srv/there", "--json"}},
 		{"/srv/there", []string{"--json", "--cd=/srv/there"}},
-		{"/srv/there", []string{"-C", "/srv/there"}},
-		{"/there", []string{"-C", "there"}},
+		{"/srv/there", []string{"--json", "-C", "/srv/there"}},
+		{"/there", []string{"--json", "-C", "there"}},
 		{"", []string{"--json"}},
 	} {
 		g := gomega.NewWithT(t)
