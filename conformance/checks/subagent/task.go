@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -151,13 +152,34 @@ func requestsOf(r *conformance.Run, call string) (out []fixtures.Request) {
 func endsLater(r *conformance.Run, e conformance.Event, task string) bool {
 	lines := runindex.Of(r).Lines()
 	id := r.Recorded(task)
-	return slices.ContainsFunc(lines[min(e.Line, len(lines)):], func(l runindex.Line) bool { return l.Kind == wire.TaskEnd && l.Task == id })
+	return slices.ContainsFunc(lines[linesBefore(r, e, id):], func(l runindex.Line) bool { return l.Kind == wire.TaskEnd && l.Task == id })
+}
+
+// maxDelay is how late an adapter may emit the event of a line.
+const maxDelay = 100 * time.Millisecond
+
+// linesBefore returns how many lines had been played when the line of the end of a task came. A
+// runtime may report the end in several lines, one right after the other (Claude Code 2.1.197 in
+// three), and an adapter that emits its events late may have taken the first.
+func linesBefore(r *conformance.Run, e conformance.Event, id string) int {
+	lines := runindex.Of(r).Lines()
+	n := min(e.Line, len(lines))
+	if n > 0 && n <= len(r.Played) && e.At == r.Played[n-1].At {
+		return n // it came with its line
+	}
+	first := n
+	for i := min(n, len(r.Played)) - 1; i >= 0 && e.At-r.Played[i].At < maxDelay; i-- {
+		if lines[i].Task == id && (lines[i].Kind == wire.TaskEnd || lines[i].Kind == "") {
+			first = i + 1
+		}
+	}
+	return first
 }
 
 // usedBy returns the tokens that the wire had stated for a task when an event came, or nil.
 func usedBy(r *conformance.Run, e conformance.Event, task string) *wire.Tokens {
 	lines, id := runindex.Of(r).Lines(), r.Recorded(task)
-	for i := min(e.Line, len(lines)) - 1; i >= 0; i-- {
+	for i := linesBefore(r, e, id) - 1; i >= 0; i-- {
 		if l := &lines[i]; l.Used != nil && (l.Task == id || l.Task == "" && l.Session == id) {
 			return l.Used
 		}
