@@ -68,7 +68,7 @@ compared.`,
 			return nil
 		},
 		ValidArgsFunction: complete(runtimeNames),
-		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE:              f.run,
 	}
 	fl := cmd.Flags()
 	corpusFlag(cmd, &f.corpus)

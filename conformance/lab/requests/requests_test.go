@@ -41,7 +41,7 @@ func TestStandInAgrees(t *testing.T) {
 			}
 			for _, r := range rows {
 				if r.Verdict != requests.Agrees && r.Reason == "" {
-					t.Errorf("%s %s in %s is %s: %s; the stand-in: %s; checks that fail: %v", r.Fact, r.Change, r.Scenario, r.Verdict, r.Outcome.String(), r.StandIn.String(), r.Seen)
+					t.Errorf("%s %s in %s is %s: %s; the stand-in: %s; checks that fail: %v", r.Fact, r.Change, r.Scenario, r.Verdict, r.String(), r.StandIn.String(), r.Seen)
 				}
 			}
 		})
