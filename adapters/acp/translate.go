@@ -134,6 +134,7 @@ func (t *translator) handleUpdate(b []byte) {
 		}
 		return // what an agent replays before the session is open
 	}
+	t.session = cmp.Or(t.session, string(p.SessionID)) // a transcript may begin with a reply that names none
 	if p.SessionID != "" && string(p.SessionID) != t.session {
 		t.l.Notice(event.LevelInfo, event.NoticeUnknownMessage, "an update of another session was ignored", b)
 		return

@@ -41,7 +41,7 @@ Flags:
                   resume; play.jsonl there records what the client did
   -h, --help      this help`,
 		Example: `  turnspec play codex --case text/plain app-server
-  turnspec play claude --case permission/allow --input-format stream-json --output-format stream-json
+  turnspec play claude --case permission/allow --input-format stream-json --output-format stream-json --verbose
   turnspec play opencode --case text/plain --http serve --port 4096
   ln -s "$(command -v turnspec)" bin/codex && TURNSPEC_CASE=codex/newest/text/plain PATH=$PWD/bin:$PATH my-adapter`,
 		DisableFlagParsing: true,

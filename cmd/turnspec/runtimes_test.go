@@ -128,6 +128,7 @@ var otherMeanings = map[string]string{
 	"adapters/backend/replay/stats.go":    "tool_calls is a member of the JSON that it writes",
 	"adapters/backend/sidecar/history.go": "chat is a member of the JSON that it writes",
 	"conformance/lab/drift/known.go":      "the known changes between two versions, as data",
+	"conformance/lab/requests/reason.go":  "why the stand-in and a runtime do not agree, as data",
 	"fakes/fault/transparent.go":          "noise on stderr, which no reader reads, looks like lines of two runtimes",
 	"fixtures/reply.go":                   "a scenario chooses the member in which a model sends reasoning",
 	"recorder/compare/noise.go":           "members of all runtimes that hold ids",
