@@ -36,6 +36,7 @@ var phrases = []string{
 	"The user doesn't want to proceed with this tool use.",
 	"Tool permission stream closed before response received",
 	"no rollout found for thread id",
+	"Resource not found: Session",
 	"expected active turn id",
 	"ephemeral threads do not support includeTurns",
 	"stream disconnected before completion:",

@@ -3,7 +3,6 @@ package usage
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
@@ -23,15 +22,23 @@ var Reported = &conformance.Check{
 	Judge:    judgeUsage,
 }
 
-// judgeUsage judges scenarios in which it is known which replies of the model a turn had. The
+// judgeUsage judges scenarios in which each reply of the main agent has a usage. The
 // last usage of a turn counts, because some runtimes report it several times.
 func judgeUsage(t *conformance.Trial, f *conformance.Finding) {
-	turns := statedCosts(t.Scenario)
-	if turns == nil {
-		turns = usualCosts(t.Run)
+	replies := t.Scenario.Model[""]
+	costs := make([]fixtures.Usage, 0, len(replies))
+	for _, r := range replies {
+		u := costOf(r)
+		if u == nil {
+			return
+		}
+		costs = append(costs, *u)
+	}
+	if len(t.Scenario.Model) > 1 || len(costs) == 0 {
+		return
 	}
 	var turn, session event.Tokens
-	last := map[int]conformance.Event{}
+	turns, last := costsByTurn(replies, costs), map[int]conformance.Event{}
 	for e := range runindex.EventsOf[event.Usage](t.Run) {
 		if e.SubagentID == "" {
 			last[e.Turn] = e
@@ -79,66 +86,6 @@ func judgeScope(r *conformance.Run, f *conformance.Finding, e conformance.Event,
 	}
 }
 
-// statedCosts returns what the replies of each turn cost if the scenario gives each reply of
-// the model a usage. A reply that is bound to a message begins a turn.
-func statedCosts(s *fixtures.Scenario) (out [][]fixtures.Usage) {
-	if len(s.Model) > 1 {
-		return nil
-	}
-	for i, r := range s.Model[""] {
-		u := costOf(r)
-		if u == nil {
-			return nil
-		}
-		if i == 0 || r.On != "" {
-			out = append(out, nil)
-		}
-		out[len(out)-1] = append(out[len(out)-1], *u)
-	}
-	return out
-}
-
-// usualCosts returns what the replies of each turn cost where the scenario gives none a usage,
-// if each turn ended by itself after the model completed its replies. A message that comes with
-// results of tools is of the turn that runs.
-func usualCosts(r *conformance.Run) (out [][]fixtures.Usage) {
-	if slices.ContainsFunc(r.Scenario.Model[""], func(reply fixtures.Reply) bool { return costOf(reply) != nil }) ||
-		slices.ContainsFunc(r.Scenario.Client, func(s fixtures.Step) bool { return !slices.Contains(plainSteps, s.Verb) }) {
-		return nil
-	}
-	goesOn := false // the last reply had a call
-	for _, q := range r.Witness {
-		results := slices.ContainsFunc(q.New, func(id string) bool { return strings.HasPrefix(id, "result:") })
-		switch {
-		case q.Agent != "" || q.Ended != fixtures.EndedComplete || results != goesOn:
-			return nil
-		case results:
-		case len(q.New) == 1 && slices.Contains(q.History, q.New[0]):
-			out = append(out, nil)
-		default:
-			return nil
-		}
-		out[len(out)-1] = append(out[len(out)-1], fixtures.UsualUsage)
-		goesOn = slices.ContainsFunc(q.Output, func(p fixtures.OutputPart) bool { return p.Tool != "" })
-	}
-	turns := runindex.Of(r).Turns()
-	if goesOn || len(turns) != len(out) || slices.ContainsFunc(turns, endedEarly) {
-		return nil
-	}
-	return out
-}
-
-// endedEarly reports whether something else than the model ended a turn.
-func endedEarly(t *runindex.Turn) bool {
-	e, _ := t.End()
-	d, done := e.Data.(event.Done)
-	return !done || d.Stopped || d.Reason != ""
-}
-
-// plainSteps neither stop a turn nor end the process within it, and ask the model nothing
-// besides.
-var plainSteps = []fixtures.Verb{fixtures.VerbSend, fixtures.VerbWait, fixtures.VerbAnswer, fixtures.VerbRelease, fixtures.VerbWrite}
-
 func costOf(r fixtures.Reply) *fixtures.Usage {
 	for _, p := range r.Parts {
 		if p.Usage != nil {
@@ -146,6 +93,18 @@ func costOf(r fixtures.Reply) *fixtures.Usage {
 		}
 	}
 	return nil
+}
+
+// costsByTurn groups the costs of the replies. A reply that is bound to a message
+// begins a turn.
+func costsByTurn(replies []fixtures.Reply, costs []fixtures.Usage) (out [][]fixtures.Usage) {
+	for i, r := range replies {
+		if i == 0 || r.On != "" {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], costs[i])
+	}
+	return out
 }
 
 func plus(t event.Tokens, u fixtures.Usage) event.Tokens {

@@ -562,25 +562,6 @@ var reportsNoWarning = broken.Adapter{
 	Mutation: broken.Omit("notice"),
 }
 
-var countsTheLastReply = broken.Adapter{
-	Name: "counts-the-last-reply", Sentence: "reports the tokens of the last reply as those of the turn",
-	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
-		var turn event.Tokens // so far
-		return func(e event.Event, out func(event.Event)) {
-			switch d := e.Data.(type) {
-			case event.TurnStart:
-				turn = event.Tokens{}
-			case event.Usage:
-				was := turn
-				turn = d.Tokens
-				d.Tokens.Input, d.Tokens.Output, d.Tokens.Total = turn.Input-was.Input, turn.Output-was.Output, turn.Total-was.Total
-				e.Data = d
-			}
-			out(e)
-		}
-	}},
-}
-
 var completesAFailedAgent = broken.Adapter{
 	Name: "completes-a-failed-agent", Sentence: "reports a sub-agent for which the model failed as completed",
 	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
