@@ -35,10 +35,10 @@ func TestRun(t *testing.T) {
 		want, not          []string
 	}{
 		{"all cases", "sound", "TestInside$", 0, []string{
-			`--- PASS: TestInside/text/plain/claude@2\.1\.329 `, `--- PASS: TestInside/tool/parallel/claude@2\.1\.329 `}, nil},
-		{"a topic", "sound", "TestInside/text", 0, []string{`--- PASS: TestInside/text/plain/claude@2\.1\.329 `}, []string{"TestInside/tool"}},
+			`--- PASS: TestInside/text/plain/claude@2\.1\.332 `, `--- PASS: TestInside/tool/parallel/claude@2\.1\.332 `}, nil},
+		{"a topic", "sound", "TestInside/text", 0, []string{`--- PASS: TestInside/text/plain/claude@2\.1\.332 `}, []string{"TestInside/tool"}},
 		{"a case", "sound", "TestInside/tool/parallel/claude", 0, []string{`--- PASS: TestInside/tool/parallel/claude`}, []string{"TestInside/text"}},
-		{"a failure", "silent", "TestInside/text", 1, []string{`--- FAIL: TestInside/text/plain/claude@2\.1\.329 `, `FAIL claude/2\.1\.329/text/plain \[witness\] text\.`, `text\.once: the text is not what the model said`, `rerun: go test github.com/turnspec/turnspec/conformance/suite -run '\^TestInside\$/\^text\$/\^plain\$/\^claude@2\.1\.329\$'\n`}, []string{"\x1b", "turnspec run"}},
+		{"a failure", "silent", "TestInside/text", 1, []string{`--- FAIL: TestInside/text/plain/claude@2\.1\.332 `, `FAIL claude/2\.1\.332/text/plain \[witness\] text\.`, `text\.once: the text is not what the model said`, `rerun: go test github.com/turnspec/turnspec/conformance/suite -run '\^TestInside\$/\^text\$/\^plain\$/\^claude@2\.1\.332\$'\n`}, []string{"\x1b", "turnspec run"}},
 		// The panic is in a goroutine of the subject, so only a worker process survives it.
 		{"a panic", "panics", "TestInside", 1, []string{`--- FAIL: TestInside/text/plain/claude`, `panic: no such river`, `--- PASS: TestInside/tool/parallel/claude`}, nil},
 		{"the table", "silent", "TestInside/text", 1, []string{`\n *text\.once +FAIL 1 of 1 cases`, `\n *1 cases and `}, nil},
