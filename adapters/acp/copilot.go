@@ -22,9 +22,9 @@ func (t *translator) isCopilot() bool { return agentNamed(t.agent(), copilotName
 // agentNamed reports whether an agent with this version has the name.
 func agentNamed(version, name string) bool { return strings.HasPrefix(version, name+"-") }
 
-// Copilot sends words of its own as pieces of text, without a mark: a request to the model is
-// repeated, the user has denied a call, a file was written, or the turn has failed. Each is one
-// piece.
+// Copilot reports some things in pieces of text that look like those of the model: that it repeats
+// a request, that the user has denied a call, that a file was written, or that the turn has failed.
+// Each is one whole piece.
 var (
 	copilotRetry = regexp.MustCompile(`^Info: (.*[Rr]etrying\.\.\.)$`)
 	copilotInfo  = regexp.MustCompile(`^Info: (Operation cancelled by user|[/<][^\n]*)$`)
@@ -138,13 +138,8 @@ func (t *translator) completeCopilot(c *toolCall, d *event.ToolResult) {
 		d.Changes = nil
 	}
 	for _, p := range out.Parts {
-		if p.Type != "shell_exit" || p.Exit.Kind() != '0' {
-			continue
-		}
-		code := int(lenient.Decode[lenient.Num](p.Exit))
-		d.ExitCode = &code
-		if code != 0 && !d.IsError {
-			d.Status, d.IsError = event.ToolError, true
+		if p.Type == "shell_exit" {
+			setExitCode(d, p.Exit)
 		}
 	}
 }

@@ -133,9 +133,9 @@
 // before (usage_update). Its id is a number in the session, in which the messages of a history
 // that the agent replays count too.
 //
-// Copilot sends words of its own as pieces of text without a mark. "Info: " and words that end in
-// "etrying..." say that it repeats the request to the model: the block is retracted, and a notice
-// (retry) has the words. A path that it has written, or that the user has denied a call, is
+// Copilot reports some things in pieces of text that look like those of the model. "Info: " with an
+// end in "etrying..." means that it repeats the request to the model: the block is retracted, and a
+// notice (retry) holds the text. A path that it has written, or that the user has denied a call, is
 // ignored. "Error: " says that the turn has failed, which the agent ends as any other: that is an
 // error, unless the turn goes on; then the words are text of the model. The tokens in its reply
 // to session/prompt are those of the session in this process. What it shows of a command before

@@ -207,9 +207,5 @@ func (t *translator) completeOpenCode(c *toolCall, d *event.ToolResult) {
 		}
 		return
 	}
-	code := int(lenient.Decode[lenient.Num](out.Metadata.Exit))
-	d.ExitCode = &code
-	if code != 0 {
-		d.Status, d.IsError = event.ToolError, true
-	}
+	setExitCode(d, out.Metadata.Exit)
 }

@@ -59,13 +59,7 @@ func (c *toolCall) completeQwen(d *event.ToolResult) {
 	out := lenient.Decode[struct {
 		Exit jsontext.Value `json:"exitCode"`
 	}](c.rawOutput)
-	if out.Exit.Kind() == '0' {
-		code := int(lenient.Decode[lenient.Num](out.Exit))
-		d.ExitCode = &code
-		if code != 0 && !d.IsError {
-			d.Status, d.IsError = event.ToolError, true
-		}
-	}
+	setExitCode(d, out.Exit)
 	in := lenient.Decode[struct {
 		Content *lenient.Str `json:"content"`
 	}](c.input)

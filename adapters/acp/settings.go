@@ -24,7 +24,7 @@ var modeIDs = map[string][]string{
 // sessionModes begins the ids that the protocol has for modes.
 const sessionModes = "https://agentclientprotocol.com/protocol/session-modes#"
 
-// modeOption is an option by which an agent has a mode that is none of its own.
+// modeOption is a configuration option that puts an agent into a mode which its list of modes lacks.
 type modeOption struct {
 	category string
 	mode     string // that the agent is in while the option is on

@@ -438,3 +438,16 @@ func (t *translator) forgetCalls() {
 		t.forget(c)
 	}
 }
+
+// setExitCode adds the exit code of a command to its result; v is no number if the agent states
+// none.
+func setExitCode(d *event.ToolResult, v jsontext.Value) {
+	if v.Kind() != '0' {
+		return
+	}
+	code := int(lenient.Decode[lenient.Num](v))
+	d.ExitCode = &code
+	if code != 0 && !d.IsError {
+		d.Status, d.IsError = event.ToolError, true
+	}
+}

@@ -108,7 +108,7 @@ func (v *chatEncoder) nextPart() (bool, error) { return false, nil }
 
 func (v *chatEncoder) start(u *fixtures.Usage) error {
 	if u == nil {
-		u = &fixtures.UsualUsage
+		u = &usualUsage
 	}
 	v.usage = &cUsage{Prompt: u.Input, Completion: u.Output, Total: u.Input + u.Output}
 	v.usage.PromptDetails.Cached, v.usage.CompletionDetails.Reasoning = u.Cached, u.Reasoning

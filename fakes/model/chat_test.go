@@ -96,7 +96,7 @@ func checkCompletion(g Gomega, r *openai.ChatCompletion) {
 	g.Expect(r.ID).To(Equal("chatcmpl-1"))
 	g.Expect(r.Choices).To(HaveLen(1))
 	g.Expect(r.Choices[0].FinishReason).To(Equal("tool_calls"))
-	g.Expect(r.Usage.TotalTokens).To(BeEquivalentTo(fixtures.UsualUsage.Input + fixtures.UsualUsage.Output))
+	g.Expect(r.Usage.TotalTokens).To(BeEquivalentTo(usualUsage.Input + usualUsage.Output))
 	msg := r.Choices[0].Message
 	g.Expect(msg.Content).To(Equal("One  ☃\u2028two"))
 	g.Expect(msg.ToolCalls).To(HaveLen(2))

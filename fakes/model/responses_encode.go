@@ -135,7 +135,7 @@ func (v *responsesEncoder) response(status string) *oResponse {
 		r.Output = append(r.Output, v.items...)
 		u := v.usage
 		if u == nil {
-			u = &fixtures.UsualUsage
+			u = &usualUsage
 		}
 		r.Usage = &oUsage{Input: u.Input, Output: u.Output, Total: u.Input + u.Output}
 		r.Usage.InputDetails.Cached, r.Usage.OutputDetails.Reasoning = u.Cached, u.Reasoning

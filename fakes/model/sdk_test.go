@@ -83,8 +83,8 @@ func checkMessage(g Gomega, msg *anthropic.Message, id string) {
 	g.Expect(msg.ID).To(Equal(id))
 	g.Expect(msg.Model).To(BeEquivalentTo("claude-test"))
 	g.Expect(msg.StopReason).To(Equal(anthropic.StopReasonToolUse))
-	g.Expect(msg.Usage.InputTokens).To(BeEquivalentTo(fixtures.UsualUsage.Input))
-	g.Expect(msg.Usage.OutputTokens).To(BeEquivalentTo(fixtures.UsualUsage.Output))
+	g.Expect(msg.Usage.InputTokens).To(BeEquivalentTo(usualUsage.Input))
+	g.Expect(msg.Usage.OutputTokens).To(BeEquivalentTo(usualUsage.Output))
 	g.Expect(msg.Content).To(HaveLen(5))
 	g.Expect(msg.Content[0].Thinking).To(Equal("Hm, sö."))
 	g.Expect(msg.Content[0].Signature).To(Equal(signature))
@@ -155,7 +155,7 @@ func TestOpenAIStream(t *testing.T) {
 	g.Expect(deltas).To(Equal([]string{"Hm, ", "sö.", "One ", "", " ☃\u2028", "two"}))
 	checkItems(g, done)
 	checkItems(g, full.Output)
-	g.Expect(full.Usage.TotalTokens).To(BeEquivalentTo(fixtures.UsualUsage.Input + fixtures.UsualUsage.Output))
+	g.Expect(full.Usage.TotalTokens).To(BeEquivalentTo(usualUsage.Input + usualUsage.Output))
 
 	next, err := openaiClient(m, c).Responses.New(t.Context(), openaiParams(
 		responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &responses.ResponseInputItemFunctionCallOutputParam{
