@@ -67,8 +67,7 @@ func namelessMessages(lines []runindex.Line, statements []wire.Statement) (n int
 		case statements[i].Message != "":
 			unnamed = false
 		}
-		switch {
-		case unnamed && lines[i].Kind == wire.Delta && lines[i].Piece.Kind == wire.Text && lines[i].Piece.Text != "":
+		if unnamed && lines[i].Kind == wire.Delta && lines[i].Piece.Kind == wire.Text && lines[i].Piece.Text != "" {
 			n, unnamed = n+1, false
 		}
 	}
