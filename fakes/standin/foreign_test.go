@@ -47,12 +47,19 @@ func TestExecUsesTheFolderOfItsOptions(t *testing.T) {
 		{"/srv/there", []string{"--json", "-C", "/srv/there"}},
 		{"/there", []string{"--json", "-C", "there"}},
 		{"", []string{"--json"}},
+		{"", []string{"--experimental-json"}},
 	} {
 		g := gomega.NewWithT(t)
 		_, p, e := playOf(t, execPlain)
 		g.Expect(e.spawn(append([]string{"codex", "exec"}, append(c.argv, "Name three rivers.")...))).To(gomega.Succeed())
 		dir := p.Started()[0].Dir
 		g.Expect(dir).To(gomega.HaveSuffix(c.want), "%q", c.argv)
+		e.steps()
+		g.Expect(e.proc.Stdin().Close()).To(gomega.Succeed())
+		e.steps()
+		e.read.Wait()
+		g.Expect(e.out[1].String()).To(gomega.HavePrefix("{"), "%q: it prints text", c.argv)
+		g.Expect(p.Unrecorded()).To(gomega.BeEmpty())
 	}
 }
 
