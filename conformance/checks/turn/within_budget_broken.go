@@ -21,14 +21,12 @@ var repeatsMegabytes = broken.Adapter{
 	Name: "repeats-megabytes", Sentence: "emits fifty notices of a megabyte when a session that was compacted ends",
 	Proves: "turn.within-budget",
 	Mutation: afterCompaction(func(e event.Event, out func(event.Event)) {
-		e.Data = event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: aMegabyte}
+		e.Data = event.Notice{Level: event.LevelWarning, Code: event.NoticeUnknownMessage, Text: strings.Repeat("x", 1<<20)}
 		for range 50 {
 			out(e)
 		}
 	}),
 }
-
-var aMegabyte = strings.Repeat("x", 1<<20)
 
 // afterCompaction returns a mutation of the end of a session that was compacted: few runs take the
 // time that it costs. f gets a notice.
