@@ -39,6 +39,9 @@ const (
 	opens
 )
 
+// switchPackage is the package whose switch the rewritten code asks.
+const switchPackage = "github.com/turnspec/turnspec/conformance/lab/mutants/on"
+
 // rewriter inserts the mutants into a file. It adds no lines, so that positions stay
 // the same.
 type rewriter struct {
@@ -99,7 +102,7 @@ func (r *rewriter) rewrite(f *ast.File) []byte {
 	if len(r.edits) == 0 {
 		return r.src
 	}
-	r.addEdit(r.offset(f.Name.End()), 0, closes, "; import %s \"github.com/turnspec/turnspec/conformance/lab/mutants/internal/on\"", name)
+	r.addEdit(r.offset(f.Name.End()), 0, closes, "; import %s %q", name, switchPackage)
 	slices.SortStableFunc(r.edits, func(a, b edit) int { return cmp.Or(a.at-b.at, a.rank-b.rank) })
 	var out []byte
 	at := 0

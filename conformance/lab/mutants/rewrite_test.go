@@ -6,12 +6,29 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/onsi/gomega"
 )
+
+// TestRewrittenCodeBuilds: code of any folder may import what rewriting adds to it.
+func TestRewrittenCodeBuilds(t *testing.T) {
+	g := gomega.NewWithT(t)
+	dir := t.TempDir()
+	file, err := filepath.Abs("../../../adapters/event/doc.go")
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	src, err := os.ReadFile(file)
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	rewritten := filepath.Join(dir, "doc.go")
+	g.Expect(os.WriteFile(rewritten, append(src, "\nimport _ \""+switchPackage+"\"\n"...), 0o600)).To(gomega.Succeed())
+	overlay, err := writeOverlay(dir, map[string]string{file: rewritten})
+	g.Expect(err).NotTo(gomega.HaveOccurred())
+	g.Expect(goBuild(overlay, filepath.Join(dir, "event.a"), "build", "../../../adapters/event")).To(gomega.Succeed())
+}
 
 // rewriteText returns a function of a file with all mutants in it, on one line, and
 // the mutants.

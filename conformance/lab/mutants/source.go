@@ -102,12 +102,18 @@ func rewriteAll(dir string) (mutants []Mutant, overlay, sum string, err error) {
 			return nil, "", "", err
 		}
 	}
+	overlay, err = writeOverlay(dir, replace)
+	return mutants, overlay, fmt.Sprintf("%x", hash.Sum(nil)[:6]), err
+}
+
+// writeOverlay writes a file that makes the go command take other files in place of those of the tree.
+func writeOverlay(dir string, replace map[string]string) (string, error) {
 	b, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		return nil, "", "", err
+		return "", err
 	}
-	overlay = filepath.Join(dir, "overlay.json")
-	return mutants, overlay, fmt.Sprintf("%x", hash.Sum(nil)[:6]), os.WriteFile(overlay, b, 0o644)
+	overlay := filepath.Join(dir, "overlay.json")
+	return overlay, os.WriteFile(overlay, b, 0o644)
 }
 
 func rewritePackage(fset *token.FileSet, from types.Importer, p goPackage, write func(file string, src []byte) error, mutants *[]Mutant) error {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/turnspec/turnspec/conformance/lab/mutants/internal/on"
+	"github.com/turnspec/turnspec/conformance/lab/mutants/on"
 )
 
 // Ask and Answer are the types of the player's protocol.

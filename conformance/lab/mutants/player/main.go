@@ -16,7 +16,7 @@ import (
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/checks"
-	"github.com/turnspec/turnspec/conformance/lab/mutants/internal/on"
+	"github.com/turnspec/turnspec/conformance/lab/mutants/on"
 	"github.com/turnspec/turnspec/fixtures"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/onsi/gomega"
 
-	"github.com/turnspec/turnspec/conformance/lab/mutants/internal/on"
+	"github.com/turnspec/turnspec/conformance/lab/mutants/on"
 )
 
 // TestSwitchChangesOnlyItsPlace: each place returns the original result until its

@@ -1,6 +1,6 @@
-// Package on holds the switch of the mutants. Code that conformance/lab/mutants has
-// rewritten calls it at each mutant; no other code imports it. So one build holds
-// all mutants, and a run turns one on by its number.
+// Package on holds the switch of the mutants, of which one build holds all, and a run turns one
+// on by its number. It is not part of the stable interface. Code of any folder calls it at each
+// mutant when conformance/lab/mutants has rewritten it, and none does as it stands.
 package on
 
 import (
