@@ -26,6 +26,7 @@ type launch struct {
 	env          []string
 	dir, home    string
 	hello        wire.Step             // its handshake
+	asksUsage    bool                  // its last message asks for the tokens of the reply
 	ready        bool                  // the handshake has come
 	otherThreads []string              // that it was given from the lifecycle
 	mode         string                // the permission mode that is set
@@ -175,6 +176,9 @@ func (l *launch) Getenv(name string) string { return wire.Getenv(l.env, name) }
 
 // Handshake implements wire.Client.
 func (l *launch) Handshake() wire.Step { return l.hello }
+
+// AsksUsage implements wire.Client.
+func (l *launch) AsksUsage() bool { return l.asksUsage }
 
 // Chose implements wire.Client.
 func (l *launch) Chose(message string) bool { return l.p.named[message] }

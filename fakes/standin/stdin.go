@@ -85,6 +85,9 @@ func (p *Play) takeLine(l *launch, b []byte) {
 	}
 	p.actions = append(p.actions, w)
 	defer p.change.Broadcast()
+	if s.Kind == KindSend {
+		l.asksUsage = s.Step.AsksUsage
+	}
 	switch {
 	case p.ignoresInput(l):
 	case p.claimVerbatim(l, w, &s):

@@ -18,6 +18,7 @@ func Checks() []*conformance.Check {
 func Broken() []broken.Adapter {
 	return []broken.Adapter{
 		countsNoInput,
+		asksForNoUsage,
 		roundsTheCost,
 		guessesTheWindow,
 		countsNothing,
