@@ -135,6 +135,9 @@ func (c *client) opened(op string) func(jsontext.Value, error) {
 			return
 		}
 		c.t.sessionOpened(s)
+		if m := c.modelOf(c.model); m != nil { // session_ready states it: the first reply changes nothing
+			c.t.provider, c.t.model = m.Provider, m.Model
+		}
 		d := event.SessionReady{
 			Runtime: runtimeName, RuntimeVersion: string(s.Version), ProviderSessionID: string(s.ID), Model: c.model, Cwd: string(s.Directory), Mode: c.mode,
 		}
