@@ -89,7 +89,7 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 func (d *director) openOptions(s fixtures.Step) (conformance.Open, *conversation, error) {
 	mode := d.run.Scenario.InitialMode()
 	o := conformance.Open{Opening: d.run.Scenario.Opening, Ask: mode != "never"}
-	o.Mode, o.Model = mode, d.run.Scenario.OpenModel(d.run.Runtime)
+	o.Mode, o.Model = mode, d.run.Scenario.OpenModel(d.run.Runtime, d.run.Version)
 	o.Checkpoints = slices.Contains(d.run.Scenario.Needs, "checkpoint")
 	o.ExtraDirs = nil // they are relative to the folder, which the environment chooses
 	d.mu.Lock()

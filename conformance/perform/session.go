@@ -95,7 +95,7 @@ func (s session) Do(ctx context.Context, o *op.Op, step fixtures.Step) error {
 	id, text := step.ID, step.Text
 	switch o.Args {
 	case op.Value:
-		text = step.ValueFor(s.d.run.Runtime)
+		text = step.ValueFor(s.d.run.Runtime, s.d.run.Version)
 	case op.Tool:
 		if id = s.d.taskOf(step.ID); id == "" && adapters.CanDo(s.sess, o.Name) {
 			return fmt.Errorf("%w: no task of tool call %s runs", errNotStarted, step.ID)

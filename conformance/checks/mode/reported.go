@@ -26,7 +26,7 @@ func judgeReported(t *conformance.Trial, f *conformance.Finding) {
 			continue
 		}
 		f.Asserted(1)
-		value := a.Step.ValueFor(t.Runtime)
+		value := a.Step.ValueFor(t.Runtime, t.Version)
 		reported := false
 		for _, e := range t.Events {
 			changed, ok := changedValue(e.Data, a.Step.What)

@@ -97,7 +97,7 @@ func setValues(r *conformance.Run, e conformance.Event, what string) []string {
 	var out []string
 	for _, a := range r.Steps[:min(e.Steps, len(r.Steps))] {
 		if a.Step.Verb == fixtures.VerbSet && a.Step.What == what {
-			out = append(out, a.Step.ValueFor(r.Runtime))
+			out = append(out, a.Step.ValueFor(r.Runtime, r.Version))
 		}
 	}
 	return out

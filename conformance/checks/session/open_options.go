@@ -169,7 +169,7 @@ func asksForms(r *conformance.Run) bool {
 
 // chosenModel reports whether the scenario names a model.
 func chosenModel(r *conformance.Run) bool {
-	return r.Scenario.SessionModel != "" || slices.ContainsFunc(r.Scenario.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbSet && a.What == "model" })
+	return r.Scenario.OpenModel(r.Runtime, r.Version) != "" || slices.ContainsFunc(r.Scenario.Client, func(a fixtures.Step) bool { return a.Verb == fixtures.VerbSet && a.What == "model" })
 }
 
 // sameDir reports whether two paths lead to the same folder: a client may resolve

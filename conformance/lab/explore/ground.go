@@ -104,7 +104,7 @@ func (g *Ground) learn(votes ballots, s *fixtures.Scenario, c *fixtures.Case) {
 		case a.Verb == fixtures.VerbWait && a.What == "ask":
 			g.asksTogether = g.asksTogether || waited && before.What == "ask" && runs(s, a.ID) && runs(s, before.ID)
 		case a.Verb == fixtures.VerbSet && a.What == "model":
-			if v := a.ValueFor(g.name); v != a.Text {
+			if v := a.ValueFor(g.name, c.Version); v != a.Text {
 				g.otherModel = v
 			}
 		}

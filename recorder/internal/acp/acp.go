@@ -148,7 +148,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	if err := c.openSession(s); err != nil {
 		return err
 	}
-	if model := c.d.Scenario.OpenModel("acp"); model != "" {
+	if model := c.d.Scenario.OpenModel("acp", c.d.Version); model != "" {
 		if err := c.setModel(model); err != nil {
 			return err
 		}
@@ -371,9 +371,9 @@ func (c *client) Stop(context.Context) error {
 
 func (c *client) set(_ context.Context, s fixtures.Step) error {
 	if s.What == "model" {
-		return drive.CheckRefusal(c.setModel(s.ValueFor("acp")), s.Refused)
+		return drive.CheckRefusal(c.setModel(s.ValueFor("acp", c.d.Version)), s.Refused)
 	}
-	return drive.CheckRefusal(c.setMode(s.ValueFor("acp"), s.Refused), s.Refused)
+	return drive.CheckRefusal(c.setMode(s.ValueFor("acp", c.d.Version), s.Refused), s.Refused)
 }
 
 // setMode sets the mode of the agent for a mode of scenarios; with unknown, a mode that no agent

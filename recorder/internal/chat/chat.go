@@ -107,7 +107,7 @@ func newChat(d *drive.Driver) (drive.Client, error) {
 	s := d.Scenario
 	conn, err := connect(d.Version, s.InitialMode(), s.Needs, d.Model.URL())
 	c := &client{
-		Unsupported: "chat", d: d, conn: conn, model: s.OpenModel("chat"), ended: map[string]bool{},
+		Unsupported: "chat", d: d, conn: conn, model: s.OpenModel("chat", d.Version), ended: map[string]bool{},
 		inputs: map[string]bool{}, tools: map[string]bool{}, results: map[string]bool{},
 	}
 	if c.model == "" {
@@ -238,7 +238,7 @@ func (c *client) set(_ context.Context, s fixtures.Step) error {
 	if s.Refused {
 		return c.Error("refuses a model before it is asked")
 	}
-	c.model = s.ValueFor("chat")
+	c.model = s.ValueFor("chat", c.d.Version)
 	return nil
 }
 

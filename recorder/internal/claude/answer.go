@@ -173,7 +173,7 @@ func (q *question) withAnswers(v jsontext.Value) (jsontext.Value, error) {
 }
 
 func (c *client) set(_ context.Context, s fixtures.Step) error {
-	value := s.ValueFor(c.d.Runtime.Wire.Name)
+	value := s.ValueFor(c.d.Runtime.Wire.Name, c.d.Version)
 	var r any = struct {
 		Subtype string `json:"subtype"`
 		Model   string `json:"model"`

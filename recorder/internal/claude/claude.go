@@ -91,7 +91,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 		"--permission-prompt-tool", "stdio", "--include-partial-messages", "--replay-user-messages",
 	}
 	args = append(append(args, c.cfg.flags...), "--permission-mode", c.cfg.mode)
-	if model := c.d.Scenario.OpenModel("claude"); model != "" {
+	if model := c.d.Scenario.OpenModel("claude", c.d.Version); model != "" {
 		args = append(args, "--model", model)
 	}
 	if text := c.d.Scenario.Opening.Instructions; text != "" && c.d.Scenario.Opening.ReplaceInstructions {

@@ -95,7 +95,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	if err != nil {
 		return err
 	}
-	params := threadParams{Cwd: c.d.Work, ApprovalPolicy: c.cfg.policy, Sandbox: c.cfg.sandbox, Model: c.d.Scenario.OpenModel("codex")}
+	params := threadParams{Cwd: c.d.Work, ApprovalPolicy: c.cfg.policy, Sandbox: c.cfg.sandbox, Model: c.d.Scenario.OpenModel("codex", c.d.Version)}
 	if text := c.d.Scenario.Opening.Instructions; c.d.Scenario.Opening.ReplaceInstructions {
 		params.Base = text
 	} else {

@@ -58,7 +58,7 @@ var sandboxTypes = map[string]string{
 // set changes a setting. Older versions have no request for it and get the change with the
 // next turn.
 func (c *client) set(_ context.Context, step fixtures.Step) error {
-	s, value := c.next, step.ValueFor(c.d.Runtime.Wire.Name)
+	s, value := c.next, step.ValueFor(c.d.Runtime.Wire.Name, c.d.Version)
 	if step.What == "model" {
 		s.Model, c.cfg.model = value, value
 	} else {

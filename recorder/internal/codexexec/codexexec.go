@@ -62,7 +62,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 func (c *client) start(s fixtures.Step) error {
 	args := append([]string{"exec", "--json"}, c.cfg.Args(c.d.Model.URL())...)
 	args = append(append(args, codex.ServerArgs(c.d.Scenario)...), codex.OptionArgs(c.d)...)
-	if model := c.d.Scenario.OpenModel(name); model != "" {
+	if model := c.d.Scenario.OpenModel(name, c.d.Version); model != "" {
 		args = append(args, "--model", model)
 	}
 	if text := c.d.Scenario.Opening.Instructions; text != "" {

@@ -138,7 +138,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 	for id := range c.replies {
 		c.replies[id] = true
 	}
-	c.model, c.plans = c.d.Scenario.OpenModel("opencode"), c.d.Scenario.InitialMode() == "plan"
+	c.model, c.plans = c.d.Scenario.OpenModel("opencode", c.d.Version), c.d.Scenario.InitialMode() == "plan"
 	if err := c.d.Spawn(slices.Concat([]string{"serve", "--hostname", "127.0.0.1", "--port", "0"}, conn.Args, s.Args), conn.Env); err != nil || s.What == "bare" {
 		return err
 	}
@@ -318,10 +318,10 @@ func (c *client) awaited() bool {
 // set changes the model of the next message, or the rules of the session.
 func (c *client) set(_ context.Context, s fixtures.Step) error {
 	if s.What == "model" {
-		c.model = s.ValueFor("opencode")
+		c.model = s.ValueFor("opencode", c.d.Version)
 		return nil
 	}
-	mode := s.ValueFor("opencode")
+	mode := s.ValueFor("opencode", c.d.Version)
 	asked, ok := askedTools[mode]
 	rules := rulesFor(asked)
 	if !ok { // the words of a rule are the modes that the runtime itself has

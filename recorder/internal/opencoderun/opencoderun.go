@@ -47,7 +47,7 @@ func newOpenCodeRun(d *drive.Driver) (drive.Client, error) {
 	cfg, err := opencode.ConfigFor(d.Scenario.InitialMode(), d.Scenario.Needs)
 	cfg.Servers = d.Scenario.Servers
 	c := &client{
-		d: d, cfg: cfg, model: d.Scenario.OpenModel(name), plans: d.Scenario.InitialMode() == "plan",
+		d: d, cfg: cfg, model: d.Scenario.OpenModel(name, d.Version), plans: d.Scenario.InitialMode() == "plan",
 		results: map[string]bool{},
 	}
 	c.PerMessage = drive.PerMessage{Unsupported: name, Driver: d, Start: c.start}
@@ -104,7 +104,7 @@ func (c *client) set(_ context.Context, s fixtures.Step) error {
 	if s.What != "model" {
 		return c.Error("changes the mode")
 	}
-	c.model = s.ValueFor(name)
+	c.model = s.ValueFor(name, c.d.Version)
 	return nil
 }
 

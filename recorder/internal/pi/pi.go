@@ -112,7 +112,7 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 		return err
 	}
 	args = append(args, gate...)
-	if model := c.d.Scenario.OpenModel("pi"); model != "" {
+	if model := c.d.Scenario.OpenModel("pi", c.d.Version); model != "" {
 		args = append(args, "--model", model)
 	}
 	if text := c.d.Scenario.Opening.Instructions; text != "" && c.d.Scenario.Opening.ReplaceInstructions {
@@ -276,7 +276,7 @@ func (c *client) set(_ context.Context, s fixtures.Step) error {
 	if s.What != "model" {
 		return c.Error("changes the permission mode")
 	}
-	provider, model, ok := strings.Cut(s.ValueFor("pi"), "/")
+	provider, model, ok := strings.Cut(s.ValueFor("pi", c.d.Version), "/")
 	if !ok {
 		provider, model = providerName, provider
 	}
