@@ -82,5 +82,5 @@ func TestCodeOf(t *testing.T) {
 
 func TestUnifiedLines(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(unifiedLines(" 1 line1\n-2 line2\n+2 LINE2\n   ...\n 12 end")).To(Equal(" line1\n-line2\n+LINE2\n end\n"))
+	g.Expect(unifiedLines(" 1 line1\n-2 line2\n+2 LINE2\n   ...\n 12 end")).To(Equal("@@ -1,2 +1,2 @@\n line1\n-line2\n+LINE2\n@@ -12,1 +12,1 @@\n end\n"))
 }

@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -194,16 +195,38 @@ func (r *result) diff() string {
 }
 
 // numberedLine is a line of the runtime's diff: a sign, the number of the line, its text.
-var numberedLine = regexp.MustCompile(`^([ +-])\s*\d+ (.*)$`)
+var numberedLine = regexp.MustCompile(`^([ +-])\s*(\d+) (.*)$`)
 
-// unifiedLines returns the lines of a diff without the numbers of lines, which the
-// runtime adds. What it leaves out between two changes has no line.
+// unifiedLines returns a diff of versions that number its lines as hunks. A line without a number
+// stands for lines that they leave out.
 func unifiedLines(diff string) string {
-	var b strings.Builder
-	for l := range strings.Lines(diff) {
-		if x := numberedLine.FindStringSubmatch(strings.TrimSuffix(l, "\n")); x != nil {
-			b.WriteString(x[1] + x[2] + "\n")
+	var out, hunk strings.Builder
+	first, old, added, shift := 0, 0, 0, 0
+	end := func() {
+		if hunk.Len() > 0 {
+			fmt.Fprintf(&out, "@@ -%d,%d +%d,%d @@\n%s", first, old, first+shift, added, hunk.String())
 		}
+		hunk.Reset()
+		shift += added - old
+		first, old, added = 0, 0, 0
 	}
-	return b.String()
+	for l := range strings.Lines(diff) {
+		x := numberedLine.FindStringSubmatch(strings.TrimSuffix(l, "\n"))
+		if x == nil {
+			end()
+			continue
+		}
+		if hunk.Len() == 0 {
+			first, _ = strconv.Atoi(x[2]) // digits
+		}
+		if x[1] != "+" {
+			old++
+		}
+		if x[1] != "-" {
+			added++
+		}
+		hunk.WriteString(x[1] + x[3] + "\n")
+	}
+	end()
+	return out.String()
 }

@@ -2,7 +2,9 @@ package tool
 
 import (
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -51,6 +53,9 @@ func judgeChanges(t *conformance.Trial, f *conformance.Finding) {
 			for _, c := range d.Changes {
 				if c.Path == "" || c.Kind == "" || c.Diff == "" && !filesOnly && c.Kind != event.ChangeDelete && c.Kind != event.ChangeMove {
 					f.At(e, "%s %s: the change of %q is %q, with a diff of %d bytes", call.Tool, call.ID, c.Path, c.Kind, len(c.Diff))
+				}
+				if problem := hunkProblem(c.Diff); problem != "" && c.Kind == event.ChangeUpdate {
+					f.At(e, "%s %s: the diff of %q %s", call.Tool, call.ID, c.Path, problem)
 				}
 				if !strings.HasSuffix(path.Clean("/"+c.Path), path.Clean("/"+in.Path)) {
 					f.At(e, "%s %s changes %q, but its result holds the path %q", call.Tool, call.ID, in.Path, c.Path)
@@ -179,4 +184,49 @@ func changedLines(diff string) string {
 		}
 	}
 	return out.String()
+}
+
+// hunkHeader is the first line of a hunk; a count that is left out is 1.
+var hunkHeader = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
+
+// hunkProblem returns what is wrong with the hunks of a unified diff, or "". Added lines alone
+// need no header: what was there before may be unknown.
+func hunkProblem(diff string) string {
+	old, added, hunks, others := 0, 0, 0, false
+	for line := range strings.Lines(diff) {
+		if m := hunkHeader.FindStringSubmatch(line); m != nil && old == 0 && added == 0 {
+			old, added, hunks = hunkCount(m[1]), hunkCount(m[2]), hunks+1
+			continue
+		}
+		others = others || line[0] != '+'
+		if old == 0 && added == 0 {
+			continue // between hunks
+		}
+		switch line[0] {
+		case '+':
+			added--
+		case '-':
+			old--
+		case ' ', '\n':
+			old, added = old-1, added-1
+		}
+		if old < 0 || added < 0 {
+			return "has a hunk with more lines than its header states"
+		}
+	}
+	switch {
+	case hunks == 0 && others:
+		return "has no header of a hunk"
+	case old > 0 || added > 0:
+		return "has a hunk with fewer lines than its header states"
+	}
+	return ""
+}
+
+func hunkCount(s string) int {
+	if s == "" {
+		return 1
+	}
+	n, _ := strconv.Atoi(s) // digits; too many make it the largest number
+	return n
 }

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"path"
+	"strings"
 
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
@@ -29,4 +30,18 @@ var addsEachFile = broken.Adapter{
 	Name: "adds-each-file", Sentence: "reports each changed file as a new one",
 	Proves:   "tool.file-change",
 	Mutation: broken.EachFileChange(func(c *event.FileChange) { c.Kind = event.ChangeAdd }),
+}
+
+var dropsTheHunkHeaders = broken.Adapter{
+	Name: "drops-the-hunk-headers", Sentence: "reports the lines of a change without saying where they stand",
+	Proves: "tool.file-change",
+	Mutation: broken.EachFileChange(func(c *event.FileChange) {
+		var out strings.Builder
+		for line := range strings.Lines(c.Diff) {
+			if !strings.HasPrefix(line, "@@ ") {
+				out.WriteString(line)
+			}
+		}
+		c.Diff = out.String()
+	}),
 }

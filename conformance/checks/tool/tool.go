@@ -66,6 +66,7 @@ func Broken() []broken.Adapter {
 		ticksNothingOff,
 		changesAnotherFile,
 		addsEachFile,
+		dropsTheHunkHeaders,
 		showsAnotherCommand,
 		readsEverything,
 		readsTheFolder,
