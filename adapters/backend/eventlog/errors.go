@@ -10,6 +10,7 @@ import (
 var (
 	ErrClosed         = errors.New("the event log is closed")
 	ErrUnknownSession = errors.New("no such session in the event log")
+	ErrOwned          = errors.New("the session has another owner")
 
 	ErrBusy     = errors.New("the event log is locked")             // by another program: try again
 	ErrFull     = errors.New("no room for the event log")           // try again after space is freed

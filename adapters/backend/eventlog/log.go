@@ -62,6 +62,18 @@ type Log interface {
 	// ListMedia lists the media that a session holds, in the order of their hashes.
 	ListMedia(ctx context.Context, session string) ([]event.Media, error)
 
+	// PutOwner stores whose a session is; "" is a name too. A server calls it before it opens a session,
+	// which need not have events. If the session has another owner, that one stays, and PutOwner returns
+	// ErrOwned. PutOwner writes even if the owner is stored already, so that it returns ErrFull if the
+	// log has no room.
+	PutOwner(ctx context.Context, session, owner string) error
+
+	// Owner returns the owner of a session: "" if none is stored.
+	Owner(ctx context.Context, session string) (string, error)
+
+	// Owners returns the owner of each session that has one other than "".
+	Owners(ctx context.Context) (map[string]string, error)
+
 	// Close waits for running appends. Afterwards every method but Close
 	// returns ErrClosed. Close may be called again.
 	Close() error

@@ -19,6 +19,7 @@ import (
 type Memory struct {
 	mu       sync.Mutex
 	sessions map[string]*memorySession
+	owners   map[string]string // of sessions, also of those without events
 	closed   bool
 	changes  notify.Notifier
 }
@@ -270,6 +271,42 @@ func (m *Memory) ListMedia(ctx context.Context, session string) (out []event.Med
 			out = append(out, s.media[sha256].Media)
 		}
 	}
+	return out, nil
+}
+
+// PutOwner implements Log.
+func (m *Memory) PutOwner(ctx context.Context, session, owner string) error {
+	if err := m.lock(ctx); err != nil {
+		return err
+	}
+	defer m.mu.Unlock()
+	if stored, is := m.owners[session]; is && stored != owner {
+		return fmt.Errorf("%w: %q", ErrOwned, session)
+	}
+	if m.owners == nil {
+		m.owners = map[string]string{}
+	}
+	m.owners[session] = owner
+	return nil
+}
+
+// Owner implements Log.
+func (m *Memory) Owner(ctx context.Context, session string) (string, error) {
+	if err := m.lock(ctx); err != nil {
+		return "", err
+	}
+	defer m.mu.Unlock()
+	return m.owners[session], nil
+}
+
+// Owners implements Log.
+func (m *Memory) Owners(ctx context.Context) (map[string]string, error) {
+	if err := m.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	out := maps.Clone(m.owners)
+	maps.DeleteFunc(out, func(_, owner string) bool { return owner == "" })
 	return out, nil
 }
 

@@ -229,7 +229,7 @@ func (l *Log) readState(ctx context.Context, session string) (state, error) {
 }
 
 // Expire deletes the sessions whose last event is from before a time, with their
-// snapshots and media, and returns how many there were. It leaves out those that a server has
+// snapshots, media and owners, and returns how many there were. It leaves out those that a server has
 // claimed. If another program records one of them without a claim, its next append is
 // refused with a GapError.
 func (l *Log) Expire(ctx context.Context, before time.Time) (sessions int, err error) {
@@ -256,7 +256,8 @@ func (l *Log) Expire(ctx context.Context, before time.Time) (sessions int, err e
 		err := l.retry(ctx, func(ctx context.Context) error {
 			return errors.Join(l.media.Purge(ctx, jetstream.WithPurgeSubject(l.mediaSubject(i.SessionID)+".>")),
 				l.snapshots.Purge(ctx, jetstream.WithPurgeSubject(l.snapshotSubject(i.SessionID)+".>")),
-				l.events.Purge(ctx, jetstream.WithPurgeSubject(l.eventSubject(token))))
+				l.events.Purge(ctx, jetstream.WithPurgeSubject(l.eventSubject(token))),
+				l.leases.Purge(ctx, jetstream.WithPurgeSubject(l.ownerSubject(token))))
 		})
 		if err != nil {
 			return sessions, l.methodError(ctx, "expire", err)

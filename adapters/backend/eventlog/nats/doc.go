@@ -3,7 +3,7 @@
 // A Log is an eventlog.Log in streams of a NATS server or cluster, version 2.11 or newer,
 // which any number of programs on any number of machines may use at once. Open creates
 // the streams if there are none: NAME_events, with one subject a session, NAME_snapshots,
-// NAME_media and NAME_leases.
+// NAME_media and NAME_leases, which also has the owners of sessions.
 //
 // # Appends
 //

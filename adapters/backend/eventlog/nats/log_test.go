@@ -123,6 +123,9 @@ func TestExpire(t *testing.T) {
 	for _, session := range []string{"old", "new"} {
 		g.Expect(log.PutMedia(t.Context(), session, image, []byte("x"))).To(Succeed())
 	}
+	for _, session := range []string{"old", "new"} {
+		g.Expect(log.PutOwner(t.Context(), session, "alice")).To(Succeed())
+	}
 	_, err := log.Beat(t.Context(), lease.Server{Name: "server"}, time.Hour)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(log.Claim(t.Context(), "old", "server")).To(Succeed())
@@ -137,6 +140,7 @@ func TestExpire(t *testing.T) {
 	g.Expect(seq, err).To(BeZero())
 	g.Expect(log.ListMedia(t.Context(), "old")).To(BeEmpty())
 	g.Expect(log.ListMedia(t.Context(), "new")).To(ConsistOf(image))
+	g.Expect(log.Owners(t.Context())).To(Equal(map[string]string{"new": "alice"}))
 }
 
 func TestLeases(t *testing.T) {

@@ -89,13 +89,15 @@ func (l *Log) sendToWriter(ctx context.Context, r *request) error {
 }
 
 // Expire deletes the sessions whose last event is from before a time, with their
-// snapshots and media, and returns how many there were. It leaves out those that a server has
+// snapshots, media and owners, and returns how many there were. It leaves out those that a server has
 // claimed. If another program records one of them without a claim, its next append is
 // refused with a GapError.
 func (l *Log) Expire(ctx context.Context, before time.Time) (sessions int, err error) {
 	err = l.withReader(ctx, "expire", func(ctx context.Context, c *pgconn.PgConn) error {
 		return query(ctx, c, `WITH gone AS (DELETE FROM turnspec_sessions s WHERE latest < $1
-			AND NOT EXISTS (SELECT FROM turnspec_claims c WHERE c.session = s.id) RETURNING 1) SELECT count(*) FROM gone`,
+			AND NOT EXISTS (SELECT FROM turnspec_claims c WHERE c.session = s.id) RETURNING id),
+			owners AS (DELETE FROM turnspec_owners WHERE session IN (SELECT id FROM gone))
+			SELECT count(*) FROM gone`,
 			func(row [][]byte) error {
 				sessions = int(numberOf(row[0]))
 				return nil

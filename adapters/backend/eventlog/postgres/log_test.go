@@ -205,6 +205,9 @@ func testExpire(t *testing.T, server *testserver.Postgres) { //nolint:thelper //
 	for _, session := range []string{"old", "new"} {
 		g.Expect(log.PutMedia(t.Context(), session, image, []byte("x"))).To(Succeed())
 	}
+	for _, session := range []string{"old", "new"} {
+		g.Expect(log.PutOwner(t.Context(), session, "alice")).To(Succeed())
+	}
 	g.Expect(log.Claim(t.Context(), "old", "server")).To(Succeed())
 	g.Expect(log.Expire(t.Context(), later.TS)).To(BeZero()) // a server runs it
 	g.Expect(log.Release(t.Context(), "old", "server")).To(Succeed())
@@ -212,6 +215,7 @@ func testExpire(t *testing.T, server *testserver.Postgres) { //nolint:thelper //
 	_, err := log.Session(t.Context(), "old")
 	g.Expect(err).To(MatchError(eventlog.ErrUnknownSession))
 	g.Expect(server.Exec(url, "SELECT count(*) FROM turnspec_events UNION ALL SELECT count(*) FROM turnspec_snapshots UNION ALL SELECT count(*) FROM turnspec_media")).To(Equal([]string{"1", "0", "1"}))
+	g.Expect(log.Owners(t.Context())).To(Equal(map[string]string{"new": "alice"}))
 	g.Expect(log.Append(t.Context(), delta("old", 1))).To(Succeed()) // the id can be used again
 }
 

@@ -58,6 +58,11 @@ var migrations = []string{
 		PRIMARY KEY (session, sha256)
 	);
 	ALTER TABLE turnspec_media ALTER data SET STORAGE EXTERNAL;`,
+	// Sessions need not have events, as in turnspec_claims.
+	`CREATE TABLE turnspec_owners (
+		session text COLLATE "C" PRIMARY KEY,
+		owner   text NOT NULL
+	);`,
 }
 
 // version is the version of new tables.

@@ -7,11 +7,12 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
-// request is an append, a snapshot or a medium that waits for its commit.
+// request is an append, a snapshot, a medium or an owner that waits for its commit.
 type request struct {
 	entries  []entry
 	snapshot *snapshot
 	medium   *medium
+	owner    *sessionOwner
 	copyRest bool // copy the remaining commits from FILE-wal after this one
 	bytes    int
 

@@ -29,10 +29,16 @@ func TestFullDisk(t *testing.T) {
 	path, ballast := filepath.Join(dir, "full.db"), filepath.Join(dir, "ballast")
 	log, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(log.PutOwner(t.Context(), "known", "alice")).To(Succeed())
 	g.Expect(os.WriteFile(ballast, make([]byte, 512<<10), 0o600)).To(Succeed())
 	last, err := appendUntilError(t.Context(), log, 100_000)
 	g.Expect(err).To(MatchError(eventlog.ErrFull))
 	g.Expect(readSeqs(t.Context(), log)).To(Equal(last))
+	// Also one that is stored already, as when a session is resumed.
+	for range 3 {
+		g.Expect(log.PutOwner(t.Context(), "s", "alice")).To(MatchError(eventlog.ErrFull))
+		g.Expect(log.PutOwner(t.Context(), "known", "alice")).To(MatchError(eventlog.ErrFull))
+	}
 
 	g.Expect(os.Remove(ballast)).To(Succeed())
 	g.Expect(log.Append(t.Context(), deltas("s", last+1, last+10)...)).To(Succeed())

@@ -27,6 +27,8 @@ func TestMigrate(t *testing.T) {
 		g.Expect(checkSession(t.Context(), log, "a")).To(BeEquivalentTo(12))
 		g.Expect(checkSession(t.Context(), log, "b")).To(BeEquivalentTo(3))
 		g.Expect(log.ListMedia(t.Context(), "a")).To(BeEmpty())
+		g.Expect(log.Owner(t.Context(), "a")).To(BeEmpty())
+		g.Expect(log.Owners(t.Context())).To(BeEmpty())
 		_, _, err = log.Media(t.Context(), "a", "00")
 		g.Expect(err).To(MatchError(eventlog.ErrUnknownMedia))
 	}
@@ -57,6 +59,7 @@ func TestMigrate(t *testing.T) {
 		g.Expect(log.Version()).To(Equal(sqlite.NewestVersion()))
 		g.Expect(log.Append(t.Context(), delta("a", 13+i))).To(Succeed())
 		g.Expect(log.PutMedia(t.Context(), "b", event.MediaOf(event.MediaImage, "image/png", nil), nil)).To(Succeed())
+		g.Expect(log.PutOwner(t.Context(), "a", "alice")).To(Succeed())
 		g.Expect(log.PutSnapshot(t.Context(), "a", 13+i, "k", fmt.Appendf(nil, "a at %d", 13+i))).To(Succeed())
 		g.Expect(checkSession(t.Context(), log, "a")).To(BeEquivalentTo(13 + i))
 		g.Expect(log.Close()).To(Succeed())

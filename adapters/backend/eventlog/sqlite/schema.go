@@ -57,6 +57,12 @@ var migrations = []string{
 	);`,
 	// From here on a row of sessions may be older than the session's last events.
 	``,
+	// A session has an owner before it has events. Its row is in a table and in an index, so that a
+	// commit of it needs more room than a full disk may have left in the last block of FILE-wal.
+	`CREATE TABLE owners (
+		session TEXT NOT NULL UNIQUE,
+		owner   TEXT NOT NULL
+	);`,
 }
 
 // version is the version of new files.

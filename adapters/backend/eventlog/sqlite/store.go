@@ -46,6 +46,14 @@ func (w *writer) storeBatch(ctx context.Context, batch []*request) error {
 				r.err = err
 			}
 		}
+		if r.owner != nil {
+			if err := w.insertOwner(ctx, r.owner); err != nil {
+				if !isRefusal(err) {
+					return err
+				}
+				r.err = err
+			}
+		}
 	}
 	if err := w.flushRows(ctx); err != nil {
 		return err
@@ -70,7 +78,7 @@ func (w *writer) storeBatch(ctx context.Context, batch []*request) error {
 func isRefusal(err error) bool {
 	_, conflict := errors.AsType[*eventlog.ConflictError](err)
 	_, gap := errors.AsType[*eventlog.GapError](err)
-	return conflict || gap || errors.Is(err, eventlog.ErrUnknownSession)
+	return conflict || gap || errors.Is(err, eventlog.ErrUnknownSession) || errors.Is(err, eventlog.ErrOwned)
 }
 
 // loadSession returns the cached or stored state of a session, nil if it does not

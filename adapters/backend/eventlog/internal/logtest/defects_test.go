@@ -366,6 +366,37 @@ func storeDefects() map[string]storeDefect {
 			return list
 		}}), []string{"media.listed"}},
 
+		"keeps the owners of sessions with events only": {brokenMemory(brokenLog{owner: func(m *eventlog.Memory, ctx context.Context, session string) (string, error) {
+			if owner, err := m.Owner(ctx, session); err != nil || lastSeq(m, session) > 0 {
+				return owner, err
+			}
+			return "", nil
+		}}), []string{"owner.kept", "owner.stays"}},
+
+		"has one owner for all sessions": {brokenMemory(brokenLog{owner: func(m *eventlog.Memory, ctx context.Context, session string) (string, error) {
+			owners, err := m.Owners(ctx)
+			for _, owner := range owners {
+				return owner, err
+			}
+			return "", err
+		}}), []string{"owner.kept", "owner.stays"}},
+
+		"lets nobody's session be taken": {brokenMemory(brokenLog{putOwner: func(m *eventlog.Memory, ctx context.Context, session, owner string) error {
+			if owner == "" {
+				return ctx.Err()
+			}
+			return m.PutOwner(ctx, session, owner)
+		}}), []string{"owner.stays"}},
+
+		"ignores another owner": {brokenMemory(brokenLog{putOwner: func(m *eventlog.Memory, ctx context.Context, session, owner string) error {
+			if err := m.PutOwner(ctx, session, owner); !errors.Is(err, eventlog.ErrOwned) {
+				return err
+			}
+			return nil
+		}}), []string{"owner.stays", "owner.first"}},
+
+		"stores two owners at once": {func() eventlog.Log { return &racyOwners{Memory: &eventlog.Memory{}, owners: map[string]string{}} }, []string{"owner.stays", "owner.first"}},
+
 		"works after Close": {brokenMemory(brokenLog{close: func(*eventlog.Memory) error { return nil }}), []string{"follow.ends", "close.closed"}},
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // lossyStore makes another Memory with what the first holds, except for the lost part.
-func lossyStore(events func([]event.Event) []event.Event, snapshots, media bool) logtest.Store {
+func lossyStore(events func([]event.Event) []event.Event, snapshots, media, owners bool) logtest.Store {
 	ctx := context.Background()
 	return logtest.Store{
 		Open: func() (eventlog.Log, error) { return closedReadable{&eventlog.Memory{}}, nil },
@@ -46,6 +46,13 @@ func lossyStore(events func([]event.Event) []event.Event, snapshots, media bool)
 				if err != nil {
 					return nil, err
 				}
+				owner, err := from.Owner(ctx, info.SessionID)
+				if err == nil && owners {
+					err = to.PutOwner(ctx, info.SessionID, owner)
+				}
+				if err != nil {
+					return nil, err
+				}
 			}
 			return closedReadable{to}, err
 		},
@@ -63,12 +70,13 @@ func TestDurableCheckFindsLosses(t *testing.T) {
 		store logtest.Store
 		fails bool
 	}{
-		"loses nothing": {lossyStore(all, true, true), false},
+		"loses nothing": {lossyStore(all, true, true, true), false},
 		"loses the last event": {lossyStore(func(events []event.Event) []event.Event {
 			return events[:len(events)-1]
-		}, true, true), true},
-		"loses snapshots": {lossyStore(all, false, true), true},
-		"loses media":     {lossyStore(all, true, false), true},
+		}, true, true, true), true},
+		"loses snapshots": {lossyStore(all, false, true, true), true},
+		"loses media":     {lossyStore(all, true, false, true), true},
+		"loses owners":    {lossyStore(all, true, true, false), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

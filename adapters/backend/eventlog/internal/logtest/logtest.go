@@ -70,8 +70,11 @@ func Checks() []Check {
 		{"media.invalid", "PutMedia rejects bytes that are not of their reference, that are too many, or of a session without events.", false, mediaInvalid},
 		{"media.copies", "The log stores a copy of a medium and returns a copy.", false, mediaCopies},
 		{"media.listed", "ListMedia returns each medium of the session once, in the order of the hashes.", false, mediaListed},
+		{"owner.kept", "Owner and Owners return what PutOwner stored, also for a session without events, and no owner otherwise.", false, ownerKept},
+		{"owner.stays", "If a session has an owner, PutOwner of another one returns ErrOwned and changes nothing; the same one succeeds.", false, ownerStays},
+		{"owner.first", "Of concurrent calls of PutOwner with different owners for a session, one succeeds.", false, ownerFirst},
 		{"close.closed", "After Close each method returns ErrClosed, and Close may be called again.", false, closeClosed},
-		{"durable.reopened", "A log that is opened again has its events, sessions, snapshots and media and accepts more.", true, durableReopened},
+		{"durable.reopened", "A log that is opened again has its events, sessions, snapshots, media and owners and accepts more.", true, durableReopened},
 	}
 }
 

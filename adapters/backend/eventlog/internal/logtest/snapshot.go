@@ -116,6 +116,11 @@ func closeClosed(p *probe) {
 	closed("Media", err)
 	_, err = log.ListMedia(p.ctx, "s")
 	closed("ListMedia", err)
+	closed("PutOwner", log.PutOwner(p.ctx, "s", "alice"))
+	_, err = log.Owner(p.ctx, "s")
+	closed("Owner", err)
+	_, err = log.Owners(p.ctx)
+	closed("Owners", err)
 	p.noError(log.Close(), "close again")
 }
 
@@ -125,6 +130,7 @@ func durableReopened(p *probe) {
 	p.noError(log.PutSnapshot(p.ctx, "a", 20, "k", []byte("opaque")), "PutSnapshot")
 	m, data := sampleMedium(2<<20, 1)
 	p.putMedia(log, "a", m, data)
+	p.putOwner(log, "a", "alice")
 	for last := int64(25); last < 28; last++ {
 		before, err := log.Sessions(p.ctx)
 		p.noError(err, "Sessions")
@@ -140,6 +146,7 @@ func durableReopened(p *probe) {
 		p.wantMedia(log, "a", m, data)
 		p.wantMediaList(log, "a", m)
 		p.putMedia(log, "a", m, data)
+		p.wantOwners(log, map[string]string{"a": "alice", "b": ""})
 		p.mustAppend(log, sampleEvents("a", 1, last+1)...) // events that it has
 		_ = wantError[*eventlog.GapError](p, log.Append(p.ctx, sampleEvent("b", 5)), "a gap, after it was opened again")
 	}
