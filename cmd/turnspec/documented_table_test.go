@@ -151,7 +151,9 @@ var documentedTable = map[string]how{
 	// TestSharedLog runs servers with databases.
 	"turnspec serve --runtime claude --log postgres://turnspec@db.example/chats --url https://node7.example": {notRun: endsOnSignal},
 
-	"turnspec run --runtime claude --subject runner -- turnspec runner --runtime claude":                                        {notRun: "it takes minutes; conformance/plug/conversation runs the runner"},
+	"turnspec run --runtime claude --subject runner -- turnspec runner --runtime claude": {notRun: "it takes minutes; conformance/plug/conversation runs the runner"},
+	// TestServeUsers runs one with users.
+	"turnspec serve --runtime claude --tokens /etc/turnspec/tokens":                                                             {notRun: endsOnSignal},
 	"turnspec serve --runtime claude --policy policy.yaml":                                                                      {notRun: endsOnSignal},
 	"turnspec serve --runtime claude --origin https://chat.example":                                                             {notRun: endsOnSignal},
 	"turnspec agent --runtime codex --policy policy.yaml":                                                                       {notRun: needsRuntimes},

@@ -38,7 +38,7 @@ type serveFlags struct {
 	runtimes, hosts, origins []string
 	env                      []string
 	caseID, listen, log, dir string
-	url, tap                 string
+	url, tap, tokens         string
 	recovery                 string
 	lease                    time.Duration
 	speed                    float64
@@ -69,6 +69,18 @@ It listens on loopback, at the port in PORT if that is set. Requests must presen
 token: the one in ` + envToken + `, or else a new one, which serve prints. SIGTERM, SIGINT and
 SIGHUP end all sessions gently; a second one ends the program at once.
 
+--tokens names a file of users, with a line for each token: a name, and the hash of the token.
+A user sees and uses only the sessions that it has opened; for others they do not exist. The
+file is read again within a second of a change: then the requests and streams of a
+removed token end, and its user's sessions run on. If ` + envToken + ` is set too, it
+opens the sessions of everybody. A line is made so:
+
+  token=$(openssl rand -hex 24)
+  echo "alice sha256:$(printf %s "$token" | sha256sum | cut -c1-64)" >> /etc/turnspec/tokens
+
+Users are kept apart by the routes only: their agents run as the user of the operating
+system who runs serve, with that user's files. Let it not write the file of the users.
+
 Runtimes inherit the environment, except what configures Turnspec or its log: variables
 whose names begin with TURNSPEC_ or PG, and PORT. --env NAME lets them inherit one of these.
 
@@ -90,6 +102,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
   turnspec serve --case codex/newest/permission/allow
   turnspec serve --runtime claude --runtime codex --agents --log chats.db --dir ~/project
   turnspec serve --runtime claude --policy policy.yaml
+  turnspec serve --runtime claude --tokens /etc/turnspec/tokens
   turnspec serve --runtime claude --log postgres://turnspec@db.example/chats --url https://node7.example`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
@@ -109,6 +122,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 	fl.StringVar(&f.recovery, "recover", string(sidecar.RecoverClose), "sessions that a killed server left behind: close, resume, or leave")
 	fl.BoolVar(&f.durable, "durable", false, "flush each event to the disk before clients receive it (default: soon after, so that a power failure may lose those of the last second)")
 	fl.BoolVar(&f.noToken, "no-token", false, "demand no token: any program of this machine may then use the runtimes")
+	fl.StringVar(&f.tokens, "tokens", "", "a file of users, each with a token and sessions of its own")
 	fl.BoolVar(&f.agents, "agents", false, "let agents send messages to each other with the tool agents_message")
 	f.tools.register(cmd)
 	tapFlag(cmd, &f.tap)
@@ -116,6 +130,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 	_ = cmd.RegisterFlagCompletionFunc("case", complete(caseIDs))
 	_ = cmd.RegisterFlagCompletionFunc("recover", cobra.FixedCompletions([]string{"close", "resume", "leave"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.MarkFlagsMutuallyExclusive("runtime", "case")
+	cmd.MarkFlagsMutuallyExclusive("tokens", "no-token")
 	return cmd
 }
 
@@ -137,7 +152,15 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	if f.agents {
 		c.Agents = &exchange.Config{}
 	}
-	if !f.noToken {
+	switch {
+	case f.tokens != "":
+		file, err := openUsers(f.tokens)
+		if err != nil {
+			return fmt.Errorf("--tokens: %w", err)
+		}
+		c.Users, c.Token = &file.users, os.Getenv(envToken)
+		go file.watch(ctx, cmd.ErrOrStderr())
+	case !f.noToken:
 		c.Token = cmp.Or(os.Getenv(envToken), rand.Text())
 	}
 	taps := tapsInto(f.tap, cmd.ErrOrStderr())
@@ -229,8 +252,11 @@ func (f serveFlags) adapters(taps *tap.Folder) (out map[string]adapters.Adapter,
 // printServed prints where the server listens and how to try it.
 func printServed(w io.Writer, base string, c sidecar.Config, log string, demo bool) {
 	auth := ""
-	if c.Token != "" {
+	switch {
+	case c.Token != "":
 		auth = fmt.Sprintf(" -H 'Authorization: Bearer %s'", c.Token)
+	case c.Users != nil:
+		auth = ` -H "Authorization: Bearer $TOKEN"`
 	}
 	fmt.Fprintf(w, "listening at %s, events %s\n", base, log)
 	fragment := ""

@@ -34,7 +34,13 @@ func startShared(t *testing.T, log string) sharedServer {
 // startServer starts a `turnspec serve`, and returns when it listens.
 func startServer(t *testing.T, cmd *exec.Cmd, env ...string) sharedServer {
 	t.Helper()
-	cmd.Env, cmd.Stderr = append(append(os.Environ(), "PORT=0"), env...), os.Stderr
+	return startServerInto(t, os.Stderr, cmd, env...)
+}
+
+// startServerInto is startServer with another place for what the server prints on stderr.
+func startServerInto(t *testing.T, errOut io.Writer, cmd *exec.Cmd, env ...string) sharedServer {
+	t.Helper()
+	cmd.Env, cmd.Stderr = append(append(os.Environ(), "PORT=0"), env...), errOut
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -81,6 +81,8 @@ func TestServeRejects(t *testing.T) {
 		"--case none/none":       "no case",
 		"--recover perhaps":      "use close, resume or leave",
 		"--log mysql://db":       "use postgres:// or nats://",
+		"--tokens none":          "--tokens: open none",
+		"--tokens x --no-token":  "none of the others can be",
 		"--durable":              "name a file with --log",
 		"--listen 127.0.0.1:abc": "choose another address",
 	} {

@@ -131,7 +131,7 @@ func TestTheAnswerReachesTheSenderAsAMessage(t *testing.T) {
 	))
 	g.Expect(strings.Join(own, "\n")).To(MatchRegexp(`\d task x1 of c1 by a-counter completed: Two birds\.`))
 	g.Expect(told(r.events("a-counter"))).To(ContainElement("1 user x1 How many?"))
-	g.Expect(r.opened[1]).To(Equal(exchange.Opening{SessionID: "a-counter", Agent: "counter", Dir: "/work", Mode: adapters.ModeAsk}))
+	g.Expect(r.opened[1]).To(Equal(exchange.Opening{SessionID: "a-counter", Agent: "counter", Dir: "/work", Mode: adapters.ModeAsk, From: "a"}))
 	valid(t, r)
 }
 

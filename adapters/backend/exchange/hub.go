@@ -23,6 +23,7 @@ type Opening struct {
 	Agent     string // the name of its adapter
 	Dir       string // the sender's
 	Mode      string // the sender's
+	From      string // the id of the sender's session
 	// Judge is the sender's, which bounds this session too: what an agent must not do it must not
 	// have done by another one.
 	Judge adapters.Judge
@@ -42,6 +43,9 @@ type Config struct {
 	// Host runs the sessions. If it is nil, the hub opens sessions with the options of the
 	// sender and drops their events.
 	Host Host
+	// Allowed, if it is set, reports whether a session may send messages to another one that runs. If
+	// not, the other one is unknown to it.
+	Allowed func(from, to string) bool
 
 	Limit      time.Duration // from the call to the end of the receiver's turn: 10m
 	MaxDepth   int           // messages that are sent while another is being answered, one within the other: 4
@@ -52,6 +56,9 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
+	if c.Allowed == nil {
+		c.Allowed = func(_, _ string) bool { return true }
+	}
 	c.Limit = cmp.Or(c.Limit, 10*time.Minute)
 	c.MaxDepth = cmp.Or(c.MaxDepth, 4)
 	c.MaxChain = cmp.Or(c.MaxChain, 32)
@@ -153,22 +160,30 @@ func (h *Hub) running(id string) *session {
 	return h.sessions[id]
 }
 
+// allowed returns the session by its id that another one may send messages to, or nil.
+func (h *Hub) allowed(from *session, id string) *session {
+	if s := h.running(id); s != nil && h.c.Allowed(from.id, id) {
+		return s
+	}
+	return nil
+}
+
 // receiver finds or opens the session that a sender names.
 func (h *Hub) receiver(ctx context.Context, from *session, to string) (*session, error) {
-	if s := h.running(to); s != nil {
+	if s := h.allowed(from, to); s != nil {
 		return s, nil
 	}
 	if !slices.Contains(h.names(), to) {
 		return nil, refuse(CodeUnknown, "no agent and no running session is named %q: the agents are %s", to, strings.Join(h.names(), ", "))
 	}
 	id := from.id + "-" + to
-	if s := h.running(id); s != nil {
+	if s := h.allowed(from, id); s != nil {
 		return s, nil
 	}
-	if err := h.open(ctx, Opening{SessionID: id, Agent: to, Dir: from.options.Dir, Mode: from.options.Mode, Judge: from.options.Judge}, from.options); err != nil {
+	if err := h.open(ctx, Opening{SessionID: id, Agent: to, From: from.id, Dir: from.options.Dir, Mode: from.options.Mode, Judge: from.options.Judge}, from.options); err != nil {
 		return nil, refuse(CodeOpen, "open session %s: %v", id, err)
 	}
-	s := h.running(id)
+	s := h.allowed(from, id)
 	if s == nil {
 		return nil, refuse(CodeOpen, "session %s ended at once", id)
 	}

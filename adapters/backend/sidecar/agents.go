@@ -19,11 +19,25 @@ func (s *Server) connectAgents() {
 	}
 	c := *s.c.Agents
 	c.Host = agentHost{s}
+	among := c.Allowed
+	c.Allowed = func(from, to string) bool {
+		return s.haveOneOwner(from, to) && (among == nil || among(from, to))
+	}
 	hub := exchange.New(c)
 	s.c.Adapters = maps.Clone(s.c.Adapters)
 	for name, a := range s.c.Adapters {
 		s.c.Adapters[name] = hub.Adapter(name, a)
 	}
+}
+
+// haveOneOwner reports whether two sessions belong to the same user.
+func (s *Server) haveOneOwner(one, other string) bool {
+	first, err := s.ownerOf(context.Background(), one)
+	if err != nil {
+		return false
+	}
+	second, err := s.ownerOf(context.Background(), other)
+	return err == nil && first == second
 }
 
 // agentHost runs the sessions in which agents receive messages: their events are stored,
@@ -35,10 +49,15 @@ func (a agentHost) Open(ctx context.Context, o exchange.Opening) error {
 	if err := checkID(o.SessionID); err != nil {
 		return err
 	}
+	owner, err := a.s.ownerOf(ctx, o.From)
+	if err != nil {
+		return err
+	}
+	ctx = withCaller(ctx, caller{name: owner})
 	b := &opening{SessionID: o.SessionID, Runtime: o.Agent, judge: o.Judge}
 	b.Params.WorkingDir, b.Params.PermissionMode = o.Dir, o.Mode
 	defer a.s.releaseUnlessHosted(o.SessionID)
-	err := a.s.prepareResumed(ctx, b)
+	err = a.s.prepareResumed(ctx, b)
 	if errors.Is(err, eventlog.ErrUnknownSession) {
 		err = a.s.prepareNew(ctx, b)
 	}

@@ -48,7 +48,8 @@ func (s *callingSession) Send(ctx context.Context, m adapters.Message) error {
 		s.emit(event.TurnStart{Cause: event.CauseUser, MessageIDs: []string{m.ID}})
 		s.emit(event.UserMessage{MessageID: m.ID, Text: m.Text, Via: event.ViaTurn})
 		s.emit(event.ToolStart{ToolUseID: "c1", Tool: exchange.ToolName, Input: event.Raw(m.Text)})
-		a, err := s.tools[0].Call(ctx, adapters.ToolCall{ID: "c1", Input: event.Raw(m.Text)})
+		// A runtime's call knows nothing of the request that began the turn.
+		a, err := s.tools[0].Call(context.Background(), adapters.ToolCall{ID: "c1", Input: event.Raw(m.Text)})
 		if err != nil {
 			s.emit(event.ToolResult{ToolUseID: "c1", Status: event.ToolError, IsError: true, Output: err.Error()})
 		} else {

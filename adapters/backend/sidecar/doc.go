@@ -50,8 +50,9 @@
 //
 // A failure is {"error":{"code","message"}}. The codes are listed at [RefusalError].
 //
-// While the log is full, new sessions and messages are refused with 507 and the code full, and
-// health has "ok":false with the same error. The events of sessions that run wait in memory; when there is
+// While the log is full, new sessions and messages are refused with 507 and the code full; before a
+// session opens, the server stores its owner, so that the first one is refused too. While events wait, health
+// has "ok":false with the same error. The events of sessions that run wait in memory; when there is
 // space they are stored, and all goes on.
 //
 // # Events
@@ -146,7 +147,7 @@
 //
 // # Security
 //
-// The server demands the token (Authorization: Bearer, or the cookie turnspec_token), a
+// The server demands a token (Authorization: Bearer, or the cookie turnspec_token), a
 // Host that it serves, and, from browsers, an Origin that has this Host or is in
 // [Config.Origins]. Bodies, listeners and sessions are limited. [Server.Serve] also limits
 // connections without the token, and ends within seconds whatever clients do; in an
@@ -156,6 +157,26 @@
 // A runtime runs what a model asks for, so it must not learn the token: with it, a model could
 // open a session that asks for no permission. Runtimes inherit no variable that configures
 // Turnspec or its log (adapters/proc.Environ), unless [Config.Base] has an environment.
+//
+// # Users
+//
+// With [Config.Users], requests present the token of a user, and each user sees, lists, resumes, forks and
+// uses only the sessions that it opened, and receives only their events and media. For a session of
+// somebody else the answer is that for one that does not exist: 404 with the code unknown_id. Only to open a
+// session under its id is refused with 409 and the code exists, because ids are those of all
+// users. The same holds for the runtime's own sessions: a user forks, resumes and lists only those of its
+// own sessions, and its agents reach only these. Who presents [Config.Token] sees all sessions, with their
+// owners. Sessions that were stored without an owner are for that token only.
+//
+// The owner of a session is stored in the log before the session runs, and stays, whoever resumes it. When a
+// token is removed ([Users.Load]), its requests and streams end; the user's sessions go on, because the
+// user may have another token.
+//
+// Users are kept apart by the routes, and not by the operating system: all runtimes run as the user of
+// the server, with its files. A user who asks for bypassPermissions, or for an MCP server with a
+// command, runs programs there. If users must not read each other's files, run a server for each, as
+// another user of the operating system or in another container. The hashes, from which no token follows
+// if tokens are long and random, may be readable to the runtimes; they must not be writable.
 //
 // # Several machines
 //

@@ -1,7 +1,7 @@
 package sidecar
 
 import (
-	"crypto/subtle"
+	"context"
 	"net"
 	"net/http"
 	"net/url"
@@ -35,14 +35,19 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			}
 		}
 		// The page holds nothing of a session: it asks for the token.
-		if r.URL.Path != "/" && !s.authorized(r) {
+		from, held, authorized := s.authorize(r)
+		if r.URL.Path != "/" && !authorized {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			hangUp(w)
 			answerError(w, refuse(http.StatusUnauthorized, CodeUnauthorized, "send the token of this server: Authorization: Bearer TOKEN"))
 			return
 		}
-		if r.URL.Path != "/" {
+		if authorized {
 			authorizeConnection(r.Context())
+			ctx, cancel := context.WithCancel(withCaller(r.Context(), from))
+			defer cancel()
+			defer context.AfterFunc(held, cancel)()
+			r = r.WithContext(ctx)
 		}
 		limit := s.c.MaxBody
 		if r.URL.Path == routeChat || r.URL.Path == routeAGUI {
@@ -85,18 +90,4 @@ func (s *Server) knownOrigin(origin, host string) bool {
 	}
 	u, err := url.Parse(origin)
 	return err == nil && strings.EqualFold(u.Host, host)
-}
-
-func (s *Server) authorized(r *http.Request) bool {
-	if s.c.Token == "" {
-		return true
-	}
-	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		given = ""
-		if c, err := r.Cookie(tokenCookie); err == nil {
-			given = c.Value
-		}
-	}
-	return subtle.ConstantTimeCompare([]byte(given), []byte(s.c.Token)) == 1
 }

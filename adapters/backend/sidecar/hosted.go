@@ -20,6 +20,8 @@ type hosted struct {
 	s       *Server
 	id      string
 	runtime string
+	owner   string        // guarded by s.mu until ready is closed, like owned
+	owned   bool          // the log holds the owner
 	ready   chan struct{} // closed when the session is open, or could not be opened
 	ended   chan struct{} // closed when its last event is stored
 
@@ -62,7 +64,7 @@ func (h *hosted) open(ctx context.Context, a adapters.Adapter, o adapters.Option
 	}
 	h.session, h.from = session, o.After.Seq
 	h.tail.begin(o.After.Seq)
-	h.run = Run{SessionID: h.id, Runtime: h.runtime, State: StatePending, LastSeq: o.After.Seq, Turn: o.After.Turn, Live: true}
+	h.run = Run{SessionID: h.id, Owner: h.owner, Runtime: h.runtime, State: StatePending, LastSeq: o.After.Seq, Turn: o.After.Turn, Live: true}
 	h.earlier = sync.OnceValues(func() (map[string]bool, error) { return h.readMessageIDs(context.WithoutCancel(ctx), o.After.Seq) })
 	rec := eventlog.Record(tailedLog{h.s.c.Log, &h.tail}, session.Events(), eventlog.RecorderOptions{
 		Observe: h.observe, Failed: h.logFailed, Media: media, MediaFailed: h.mediaFailed,

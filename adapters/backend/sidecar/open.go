@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/turnspec/turnspec/adapters/backend/eventlog"
+	"github.com/turnspec/turnspec/adapters/backend/eventlog/lease"
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
@@ -19,11 +20,20 @@ func (s *Server) prepareNew(ctx context.Context, b *opening) error {
 	if b.Provider != "" && !b.Params.Fork {
 		return refuse(http.StatusBadRequest, CodeInvalid, "the body: provider_session_id continues a session: POST /sessions/%s/resume, or params.fork for a new one with its history", b.SessionID)
 	}
+	b.owner = callerOf(ctx).name
+	if err := s.checkProvider(ctx, b.Provider); err != nil {
+		return err
+	}
 	if err := s.claimSession(ctx, b.SessionID); err != nil {
+		if _, held := errors.AsType[*lease.HeldError](err); held && s.checkOwner(ctx, b.SessionID) != nil {
+			return refuseTaken(b.SessionID)
+		}
 		return err
 	}
 	info, err := s.c.Log.Session(ctx, b.SessionID)
 	switch {
+	case err == nil && s.checkOwner(ctx, b.SessionID) != nil:
+		return refuseTaken(b.SessionID)
 	case err == nil && s.running(ctx, b.SessionID) == nil:
 		r := refuse(http.StatusConflict, CodeExists, "session %q exists: resume it, or choose another id", b.SessionID)
 		r.LastSeq = info.Last.Seq
@@ -36,6 +46,14 @@ func (s *Server) prepareNew(ctx context.Context, b *opening) error {
 
 // prepareResumed adds what the log holds of a session, and closes what it leaves open.
 func (s *Server) prepareResumed(ctx context.Context, b *opening) error {
+	if err := cmp.Or(s.checkProvider(ctx, b.Provider), s.checkOwner(ctx, b.SessionID)); err != nil {
+		return err
+	}
+	owner, err := s.ownerOf(ctx, b.SessionID)
+	if err != nil {
+		return err
+	}
+	b.owner = owner
 	info, err := s.c.Log.Session(ctx, b.SessionID)
 	if errors.Is(err, eventlog.ErrUnknownSession) && b.Provider != "" { // the runtime has it
 		b.After = event.Position{}
@@ -76,17 +94,25 @@ func (s *Server) openOnce(ctx context.Context, b *opening) (h *hosted, repeated 
 	}
 	h, err = s.reserve(b.SessionID, b.Runtime)
 	if err != nil {
-		if h != nil && s.running(ctx, h.id) == h && h.runtime == b.Runtime {
+		if h != nil && s.running(ctx, h.id) == h && h.runtime == b.Runtime && s.checkOwner(ctx, h.id) == nil {
 			return h, true, nil
 		}
 		return nil, false, err
 	}
 	// Claimed again, because a session of this id that ended meanwhile released it.
-	if err := s.claimSession(ctx, b.SessionID); err != nil {
+	if err = s.claimSession(ctx, b.SessionID); err == nil {
+		// A log without room refuses it here, before the session runs.
+		err = s.c.Log.PutOwner(ctx, b.SessionID, b.owner)
+	}
+	if err != nil {
+		if errors.Is(err, eventlog.ErrOwned) {
+			err = refuseTaken(b.SessionID)
+		}
 		close(h.ready)
 		s.release(h)
 		return nil, false, err
 	}
+	s.setOwner(h, b.owner)
 	h.heartbeat = b.heartbeat(s.c.Heartbeat)
 	// The session outlives the request.
 	return h, false, h.open(context.WithoutCancel(ctx), a, b.options(s.c))

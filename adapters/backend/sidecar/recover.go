@@ -89,6 +89,13 @@ func (s *Server) resumeStored(ctx context.Context, h *hosted, info eventlog.Info
 		s.release(h)
 		return refuse(http.StatusBadRequest, CodeInvalid, "runtime %q is not served", info.Runtime)
 	}
+	owner, err := s.c.Log.Owner(ctx, info.SessionID)
+	if err != nil {
+		close(h.ready)
+		s.release(h)
+		return err
+	}
+	s.setOwner(h, owner)
 	o := s.c.Base
 	o.SessionID, o.Resume, o.After = info.SessionID, info.ProviderSessionID, closed.last
 	o.Dir, o.Mode = cmp.Or(closed.dir, o.Dir), cmp.Or(closed.mode, o.Mode)

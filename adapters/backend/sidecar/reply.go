@@ -19,8 +19,9 @@ import (
 
 // The routes that answer a message with the stream of its turn.
 const (
-	routeChat = "/api/chat" // the default of DefaultChatTransport
-	routeAGUI = "/ag-ui"
+	routeChat   = "/api/chat"                // the default of DefaultChatTransport
+	routeRejoin = routeChat + "/{id}/stream" // of a client that lost the stream
+	routeAGUI   = "/ag-ui"
 )
 
 // chatBodies is how much larger than others the bodies of these routes may be: a client sends the
@@ -113,6 +114,9 @@ func (s *Server) begin(ctx context.Context, in dialect.Request) (h *hosted, afte
 // openFor returns the session of a request. It opens it, or resumes it if the log holds it.
 func (s *Server) openFor(ctx context.Context, in dialect.Request) (*hosted, error) {
 	if s.running(ctx, in.Session) != nil {
+		if err := s.checkOwner(ctx, in.Session); err != nil {
+			return nil, err
+		}
 		return s.runningOf(ctx, in.Session)
 	}
 	b := opening{SessionID: in.Session, Runtime: in.Runtime}
@@ -144,6 +148,9 @@ func (s *Server) beforeTurnOf(ctx context.Context, session, message string, byDe
 // answerRequests answers the requests of a turn. It returns the seq of the last of them: the client has
 // received the events up to it.
 func (s *Server) answerRequests(ctx context.Context, in dialect.Request) (h *hosted, after int64, err error) {
+	if err := s.checkOwner(ctx, in.Session); err != nil {
+		return nil, 0, err
+	}
 	if h, err = s.runningOf(ctx, in.Session); err != nil {
 		return nil, 0, err
 	}

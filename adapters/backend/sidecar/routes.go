@@ -24,11 +24,11 @@ import (
 	"github.com/turnspec/turnspec/adapters/op"
 )
 
-// routes returns the handler of all routes.
-func (s *Server) routes() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", page.ServeHTTP)
-	for pattern, serve := range map[string]func(http.ResponseWriter, *http.Request) error{
+// handlers returns the handlers of the routes, by their patterns. Those with the id of a session are called
+// only for sessions that the caller may use; the others must see to it.
+func (s *Server) handlers() map[string]func(http.ResponseWriter, *http.Request) error {
+	return map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /{$}":                            s.page,
 		"GET /health":                         s.health,
 		"GET /metrics":                        s.metrics,
 		"GET /events":                         s.feedEvents,
@@ -50,16 +50,23 @@ func (s *Server) routes() http.Handler {
 		"POST /sessions/{id}/permission/{of}": s.permission,
 		"POST /sessions/{id}/interrupt/{of}":  s.interrupt,
 		"POST " + routeChat:                   s.replyIn("uistream-approvals"),
-		"GET " + routeChat + "/{id}/stream":   s.rejoinIn("uistream-approvals"),
+		"GET " + routeRejoin:                  s.rejoinIn("uistream-approvals"),
 		"POST " + routeAGUI:                   s.replyIn("agui"),
-	} {
+	}
+}
+
+// routes returns the handler of all routes.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, serve := range s.handlers() {
+		serve = s.ownersOnly(pattern, serve)
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			err := serve(w, r)
 			if err == nil {
 				return
 			}
 			refusal := asRefusal(err)
-			if refusal.Code == CodeLog {
+			if refusal.Code == CodeLog || errors.Is(err, eventlog.ErrFull) {
 				s.c.LogUnavailable(err)
 			}
 			answerError(w, refusal)
@@ -106,6 +113,11 @@ func readBody(r *http.Request, into any) error {
 	return nil
 }
 
+func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
+	page.ServeHTTP(w, r)
+	return nil
+}
+
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	h := map[string]any{
 		"ok": true, "runtimes": slices.Sorted(maps.Keys(s.c.Adapters)), "events": event.Types(),
@@ -141,7 +153,11 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	run, err := s.runOf(r.Context(), info)
+	owner, err := s.ownerOf(r.Context(), info.SessionID)
+	if err != nil {
+		return err
+	}
+	run, err := s.runOf(r.Context(), info, owner)
 	if err != nil {
 		return err
 	}
@@ -179,6 +195,7 @@ type opening struct {
 	} `json:"params"`
 
 	judge adapters.Judge // of the session whose agent asks for this one
+	owner string
 }
 
 // modes are the modes of adapters by the names that clients use.
@@ -425,6 +442,9 @@ func (s *Server) operate(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusBadRequest, CodeInvalid, "%s: %s is missing", c.Do, member)
 	}
 	result, err := adapters.Do(context.WithoutCancel(r.Context()), h.session, c)
+	if err == nil {
+		result, err = s.ownListed(r.Context(), c, result)
+	}
 	if err != nil {
 		return err
 	}
@@ -441,7 +461,11 @@ func (s *Server) listOf(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := adapters.Do(r.Context(), h.session, op.Call{Do: op.List.Name, List: r.PathValue("list")})
+	c := op.Call{Do: op.List.Name, List: r.PathValue("list")}
+	result, err := adapters.Do(r.Context(), h.session, c)
+	if err == nil {
+		result, err = s.ownListed(r.Context(), c, result)
+	}
 	if err != nil {
 		return err
 	}

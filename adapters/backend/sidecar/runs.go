@@ -23,6 +23,7 @@ const (
 // Run is the state of a session, as lists and the feed hold it.
 type Run struct {
 	SessionID string    `json:"session_id"`
+	Owner     string    `json:"owner,omitempty"` // the user who opened it
 	Runtime   string    `json:"runtime,omitempty"`
 	State     State     `json:"state"`
 	Starting  bool      `json:"starting,omitzero"` // a message was accepted, and its turn has not begun
@@ -107,15 +108,23 @@ func (s *Server) storedRun(ctx context.Context, info eventlog.Info) (Run, error)
 	return r, nil
 }
 
-// runs returns the state of each session, the latest first.
+// runs returns the state of each session of the caller, the latest first.
 func (s *Server) runs(ctx context.Context) ([]Run, error) {
 	infos, err := s.c.Log.Sessions(ctx)
 	if err != nil {
 		return nil, err
 	}
+	owners, err := s.c.Log.Owners(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]Run, 0, len(infos))
 	for _, info := range infos {
-		r, err := s.runOf(ctx, info)
+		owner := owners[info.SessionID]
+		if !callerOf(ctx).uses(owner) {
+			continue
+		}
+		r, err := s.runOf(ctx, info, owner)
 		if err != nil {
 			return nil, err
 		}
@@ -125,10 +134,12 @@ func (s *Server) runs(ctx context.Context) ([]Run, error) {
 }
 
 // runOf returns the state of a session.
-func (s *Server) runOf(ctx context.Context, info eventlog.Info) (Run, error) {
+func (s *Server) runOf(ctx context.Context, info eventlog.Info, owner string) (Run, error) {
 	h := s.running(ctx, info.SessionID)
 	if h == nil {
-		return s.storedRun(ctx, info)
+		r, err := s.storedRun(ctx, info)
+		r.Owner = owner
+		return r, err
 	}
 	r := h.state()
 	r.Title, r.First = info.Title, info.First
@@ -145,14 +156,15 @@ type feed struct {
 // subscriber holds the states that a listener of the feed has not received yet: one
 // for each session, however slow it is.
 type subscriber struct {
+	caller  caller
 	mu      sync.Mutex
 	waiting map[string]Run
 	order   []string
 	changed chan struct{} // holds a token if something waits
 }
 
-func (f *feed) subscribe() *subscriber {
-	sub := &subscriber{waiting: map[string]Run{}, changed: make(chan struct{}, 1)}
+func (f *feed) subscribe(c caller) *subscriber {
+	sub := &subscriber{caller: c, waiting: map[string]Run{}, changed: make(chan struct{}, 1)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.subs == nil {
@@ -177,6 +189,9 @@ func (f *feed) publish(r Run) {
 }
 
 func (sub *subscriber) put(r Run) {
+	if !sub.caller.uses(r.Owner) {
+		return
+	}
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
 	if _, is := sub.waiting[r.SessionID]; !is {

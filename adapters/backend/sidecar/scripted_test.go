@@ -278,6 +278,12 @@ func (x *server) listen(path string, header ...string) *listener {
 	if err != nil {
 		x.t.Fatal(err)
 	}
+	return x.listenBy(r, cancel, header...)
+}
+
+// listenBy opens a stream by a request.
+func (x *server) listenBy(r *http.Request, cancel context.CancelFunc, header ...string) *listener {
+	x.t.Helper()
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}

@@ -48,10 +48,15 @@ type Config struct {
 	// when it has room again. Until then new sessions and messages are refused with the code full.
 	LogFull func(err error)
 	// LogUnavailable, if it is set, is called with the error of the log for which a request is refused
-	// with the code log. The answer says only what kind it is.
+	// with the code log or full. The answer says only what kind it is.
 	LogUnavailable func(err error)
 
-	Token   string   // what requests must present; "" demands none
+	// Token is what requests must present. Who does uses the sessions of everybody. "" is no token, and
+	// without Users none is demanded.
+	Token string
+	// Users, if it is set, have tokens of their own, and each uses only the sessions that it has opened.
+	Users *Users
+
 	Hosts   []string // names by which the server is reached, besides those of loopback
 	Origins []string // origins of pages that may use the server, besides its own
 

@@ -290,7 +290,11 @@ func (s *Server) takeOverSession(ctx context.Context, id string) error {
 	}
 	_, err = s.recoverSession(ctx, info, s.shared.Recovery)
 	if info, readErr := s.c.Log.Session(ctx, id); readErr == nil && s.running(ctx, id) == nil {
-		if run, readErr := s.storedRun(ctx, info); readErr == nil {
+		run, readErr := s.storedRun(ctx, info)
+		if readErr == nil {
+			run.Owner, readErr = s.c.Log.Owner(ctx, id)
+		}
+		if readErr == nil {
 			s.feed.publish(run)
 		}
 	}

@@ -216,6 +216,9 @@ func (s *Server) sendRunning(ctx context.Context, st *stream, h *hosted, after, 
 	ended := false
 	var failed outage
 	for {
+		if ctx.Err() != nil { // the token may be removed while more and more events come
+			return after, false
+		}
 		changed := h.tail.changed()
 		entries, held := h.tail.after(after)
 		if !held {
@@ -370,9 +373,9 @@ func (s *Server) sendEvent(ctx context.Context, st *stream, n entry, live int64)
 	return true, nil
 }
 
-// feedEvents handles the feed of all sessions: first those that run, then each change.
+// feedEvents handles the feed of the caller's sessions: first those that run, then each change.
 func (s *Server) feedEvents(w http.ResponseWriter, r *http.Request) error {
-	sub := s.feed.subscribe()
+	sub := s.feed.subscribe(callerOf(r.Context()))
 	defer s.feed.unsubscribe(sub)
 	st, release, err := s.openStream(w)
 	if err != nil {
