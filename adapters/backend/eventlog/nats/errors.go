@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,7 +31,7 @@ func isWrongLast(err error) bool {
 // broke, or another program was in the way.
 func isTransient(err error) bool {
 	if e, ok := errors.AsType[*jetstream.APIError](err); ok {
-		return e.Code == 503 && !errors.Is(err, jetstream.ErrJetStreamNotEnabled) && !errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
+		return e.Code == 503 && !isFull(err) && !errors.Is(err, jetstream.ErrJetStreamNotEnabled) && !errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
 	}
 	for _, known := range []error{
 		errRaced, errBehind, nats.ErrNoResponders, nats.ErrTimeout, nats.ErrDisconnected, nats.ErrReconnectBufExceeded, nats.ErrNoServers,
@@ -49,7 +50,13 @@ const (
 	codeNoStorage  = 10047
 	codeMaxBytes   = 10077
 	codeMaxStorage = 10002
+	codeResources  = 10023 // of the server, as by max_file_store
 )
+
+func isFull(err error) bool {
+	e, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && slices.Contains([]jetstream.ErrorCode{codeNoMemory, codeNoStorage, codeMaxBytes, codeMaxStorage, codeResources}, e.ErrorCode)
+}
 
 // explainError adds where the log is, the meaning and the next step to an error.
 func (l *Log) explainError(op string, err error) error {
@@ -58,11 +65,8 @@ func (l *Log) explainError(op string, err error) error {
 	if err == nil || conflict || gap {
 		return err
 	}
-	if e, ok := errors.AsType[*jetstream.APIError](err); ok {
-		switch e.ErrorCode {
-		case codeNoMemory, codeNoStorage, codeMaxBytes, codeMaxStorage:
-			return fmt.Errorf("%s: %s: %w: free some space on the server, or raise the limits of the account and of the stream, and append the same again (%w)", l.name, op, eventlog.ErrFull, err)
-		}
+	if isFull(err) {
+		return fmt.Errorf("%s: %s: %w: free some space on the server, or raise the limits of the account and of the stream, and append the same again (%w)", l.name, op, eventlog.ErrFull, err)
 	}
 	if isTransient(err) {
 		return fmt.Errorf("%s: %s: %w: is the server running, with JetStream? Try again (%w)", l.name, op, eventlog.ErrBusy, err)

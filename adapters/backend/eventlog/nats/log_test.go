@@ -143,6 +143,23 @@ func TestExpire(t *testing.T) {
 	g.Expect(log.Owners(t.Context())).To(Equal(map[string]string{"new": "alice"}))
 }
 
+// TestFullServer fills the server. An owner is refused too, so that a server of sessions learns
+// of it before it opens one.
+func TestFullServer(t *testing.T) {
+	g := NewWithT(t)
+	server := testserver.StartNATSWithRoom(t, 4<<20)
+	log := openLog(t, server, server.NewName())
+	g.Expect(log.PutOwner(t.Context(), "s", "alice")).To(Succeed())
+	var err error
+	text := strings.Repeat("x", 100_000)
+	for seq := int64(1); err == nil && seq < 1000; seq++ {
+		err = log.Append(t.Context(), delta("s", seq, text))
+	}
+	g.Expect(err).To(MatchError(eventlog.ErrFull))
+	g.Expect(log.PutOwner(t.Context(), "s", "alice")).To(MatchError(eventlog.ErrFull))
+	g.Expect(log.PutOwner(t.Context(), "new", "alice")).To(MatchError(eventlog.ErrFull))
+}
+
 func TestLeases(t *testing.T) {
 	server := testserver.StartNATS(t)
 	logtest.RunLeases(t, func() (lease.Leases, error) { return openLog(t, server, server.NewName()), nil })

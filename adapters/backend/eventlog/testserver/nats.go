@@ -19,8 +19,14 @@ type NATS struct {
 // StartNATS starts a server.
 func StartNATS(t *testing.T) *NATS {
 	t.Helper()
+	return StartNATSWithRoom(t, 0)
+}
+
+// StartNATSWithRoom starts a server whose streams may take up so many bytes: any number if 0.
+func StartNATSWithRoom(t *testing.T, bytes int64) *NATS {
+	t.Helper()
 	n := &NATS{t: t, options: server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, JetStreamMaxStore: bytes, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
 	}}
 	n.Start()
 	t.Cleanup(n.Stop)
