@@ -23,7 +23,7 @@ type unsteady struct {
 	eventlog.Log
 	err                    error
 	read, follow, describe atomic.Int64 // calls that are still to fail
-	store                  atomic.Int64
+	store, own             atomic.Int64
 }
 
 func (u *unsteady) fails(left *atomic.Int64) bool { return left.Add(-1) >= 0 }
@@ -34,6 +34,14 @@ func (u *unsteady) Append(ctx context.Context, events ...event.Event) error {
 		return u.err
 	}
 	return u.Log.Append(ctx, events...)
+}
+
+// PutOwner implements eventlog.Log.
+func (u *unsteady) PutOwner(ctx context.Context, session, owner string) error {
+	if u.fails(&u.own) {
+		return u.err
+	}
+	return u.Log.PutOwner(ctx, session, owner)
 }
 
 // Read implements eventlog.Log.
@@ -225,6 +233,26 @@ func TestFullLog(t *testing.T) {
 	status, _ = x.call("POST", "/sessions", `{"session_id":"other"}`)
 	g.Expect(status).To(Equal(http.StatusCreated))
 	g.Expect(x.metric("turnspec_log_failed_sessions_total")).To(Equal("0"))
+}
+
+// TestFirstSessionOnAFullLog checks that the first session is refused as later ones are.
+func TestFirstSessionOnAFullLog(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	log := &unsteady{Log: &eventlog.Memory{}, err: fmt.Errorf("log.db: %w", eventlog.ErrFull)}
+	log.own.Store(3)
+	x := newServer(t, sidecar.Config{Log: log})
+	for path, body := range map[string]string{
+		"/sessions":          `{"session_id":"s"}`,
+		"/sessions/p/resume": `{"provider_session_id":"p"}`,
+		"/api/chat":          chatBody("m1", "1"),
+	} {
+		status, answer := x.call("POST", path, body)
+		g.Expect(status).To(Equal(http.StatusInsufficientStorage), path)
+		g.Expect(code(answer)).To(Equal(sidecar.CodeFull), path)
+	}
+	g.Expect(x.adapter.opened).To(BeEmpty(), "no runtime was started for nothing")
+	x.open("s")
 }
 
 // metric returns a value of /metrics.
