@@ -19,7 +19,7 @@ build: ## build bin/turnspec
 
 .PHONY: generate
 generate: ## write the files that are derived from Go code: schemas, types, tables, the packed corpus
-	$(GO) generate ./adapters/event ./fixtures ./conformance/plug/jsonl
+	$(GO) generate ./adapters/event ./fixtures ./conformance/plug/jsonl ./conformance/plug/sse
 
 .PHONY: test
 test: ## run all tests that need no real runtime

@@ -227,9 +227,8 @@ func Mode(o conformance.Open) string {
 	return adapters.ModeNever
 }
 
-// RuntimeOnly returns the first option of an opening that neither ACP nor the routes
-// of a server can express, but only a runtime's own wire. It returns "" if
-// there is none.
+// RuntimeOnly returns the first option of an opening that neither ACP nor a vocabulary
+// without a command open can express. It returns "" if there is none.
 func RuntimeOnly(o conformance.Open) string {
 	for _, w := range op.Wants(o) {
 		if w.Soft == "" && w.Can != CanResume && w.Can != CanMCP {

@@ -16,7 +16,10 @@ import (
 
 // prepareNew returns an error if the log holds the session already.
 func (s *Server) prepareNew(ctx context.Context, b *opening) error {
-	b.After = event.Position{}
+	b.After.Seq = 0 // its log is empty
+	if !b.Params.Fork {
+		b.After.Turn = 0
+	}
 	if b.Provider != "" && !b.Params.Fork {
 		return refuse(http.StatusBadRequest, CodeInvalid, "the body: provider_session_id continues a session: POST /sessions/%s/resume, or params.fork for a new one with its history", b.SessionID)
 	}
@@ -73,7 +76,7 @@ func (s *Server) prepareResumed(ctx context.Context, b *opening) error {
 		info.Last = closed.last
 		b.Params.WorkingDir, b.Params.PermissionMode = cmp.Or(b.Params.WorkingDir, closed.dir), cmp.Or(b.Params.PermissionMode, closed.mode)
 	}
-	b.After = info.Last
+	b.After = event.Position{Seq: info.Last.Seq, Turn: max(info.Last.Turn, b.After.Turn)}
 	b.Runtime = cmp.Or(b.Runtime, info.Runtime)
 	if b.Provider = cmp.Or(b.Provider, info.ProviderSessionID); b.Provider == "" {
 		return refuse(http.StatusConflict, CodeRefused, "the log does not hold the runtime's id of session %q: its first turn did not begin", b.SessionID)

@@ -121,7 +121,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	h := map[string]any{
 		"ok": true, "runtimes": slices.Sorted(maps.Keys(s.c.Adapters)), "events": event.Types(),
-		"can": []string{"answer", "question", "steer", "mcp", "list", "limits", "cursor", "once", "guard", "heartbeat", "media"},
+		"can": append([]string{"answer", "question", "steer", "mcp", "list", "limits", "cursor", "once", "guard", "heartbeat", "media"}, s.optionAbilities()...),
 	}
 	if len(s.c.Adapters) == 1 {
 		for name := range s.c.Adapters {
@@ -210,6 +210,33 @@ var elsewhere = map[string]string{
 	"command": "who starts the server chooses the program", "args": "who starts the server chooses the arguments",
 }
 
+// optionAbilities returns the abilities of the options of params that all runtimes have. An option
+// that each adapter has, such as model, has its own name.
+func (s *Server) optionAbilities() (out []string) {
+	has := func(can string) bool {
+		for _, a := range s.c.Adapters {
+			if !a.Capabilities().Can.Names(can) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, o := range op.Options(reflect.TypeFor[op.Opening]()) {
+		can := cmp.Or(o.Can, o.Name)
+		if _, is := elsewhere[o.Name]; is || op.Named(o.Can) != nil || o.With != "" || slices.Contains(out, can) || o.Can != "" && !has(can) {
+			continue
+		}
+		out = append(out, can)
+	}
+	if has("schema") {
+		out = append(out, "schema")
+	}
+	return out
+}
+
+// mostTurn is the highest turn from which a client lets a session count on.
+const mostTurn = 1_000_000
+
 // check refuses what params does not take.
 func (b *opening) check(c Config) error {
 	if _, known := c.Presets[b.Params.ToolPreset]; !known && b.Params.ToolPreset != "" {
@@ -221,6 +248,9 @@ func (b *opening) check(c Config) error {
 		if why, is := elsewhere[name]; is && !given.FieldByIndex(f.Index).IsZero() {
 			return refuse(http.StatusBadRequest, CodeInvalid, "the body: params.%s: %s", name, why)
 		}
+	}
+	if b.After.Turn < 0 || b.After.Turn > mostTurn {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the body: after.turn is %d: it must be from 0 to %d", b.After.Turn, mostTurn)
 	}
 	if b.Params.Fork && b.Provider == "" {
 		return refuse(http.StatusBadRequest, CodeInvalid, "the body: params.fork needs provider_session_id, the session whose history the new one begins with")

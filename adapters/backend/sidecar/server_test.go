@@ -117,6 +117,7 @@ func TestRefusals(t *testing.T) {
 		{"POST /sessions", `{"params":{"args":["--settings"]}}`, 400, sidecar.CodeInvalid},
 		{"POST /sessions", `{"params":{"resume":"p"}}`, 400, sidecar.CodeInvalid},
 		{"POST /sessions", `{"params":{"fork":true}}`, 400, sidecar.CodeInvalid},
+		{"POST /sessions", `{"provider_session_id":"p","after":{"turn":-1},"params":{"fork":true}}`, 400, sidecar.CodeInvalid},
 		{"POST /sessions", `{"provider_session_id":"p"}`, 400, sidecar.CodeInvalid},
 		{"POST /sessions", `{"params":{"unarchive":true}}`, 501, sidecar.CodeUnsupported},
 		{"POST /sessions/s/message", `{"text":"1"}`, 400, sidecar.CodeInvalid},

@@ -13,7 +13,8 @@ import (
 
 // abilities are what GET /health may declare. Every sidecar has routes for stop and
 // resume.
-var abilities = []string{plug.CanAnswer, plug.CanQuestion, op.Steer.Name, plug.CanMCP, op.List.Name, plug.CanLimits, plug.CanCursor, plug.CanOnce, plug.CanGuard, plug.CanHeartbeat, plug.CanMedia}
+var abilities = append([]string{plug.CanAnswer, plug.CanQuestion, op.Steer.Name, plug.CanMCP, op.List.Name, plug.CanLimits, plug.CanCursor, plug.CanOnce, plug.CanGuard, plug.CanHeartbeat, plug.CanMedia},
+	optionAbilities()...)
 
 // TakesLimits implements conformance.LimitTaker.
 func (x *session) TakesLimits() bool { return x.health.Require(plug.CanLimits) == nil }
@@ -65,7 +66,7 @@ func (x *session) Supports(what string) bool {
 	name, _, _ := strings.Cut(what, ".")
 	typ := event.Type(name)
 	switch {
-	case x.Unsupported(what), x.health.Lacks(what), typ == event.TypeToolInput: // no route asks for it
+	case x.Unsupported(what), x.health.Lacks(what), typ == event.TypeToolInput && !x.asksForToolInput():
 		return false
 	case !x.plain.Expects(what):
 		return false

@@ -14,7 +14,6 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/eventlog/sqlite"
 	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/backend"
@@ -64,8 +63,8 @@ type underTest struct{ adapters.Adapter }
 // Open implements adapters.Adapter.
 func (u underTest) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	return backend.Adapter(u.Capabilities().Runtime, handsOver{u.Adapter, o.Media}).Open(ctx, conformance.Open{
-		Opening: op.Opening{SessionID: o.SessionID, Dir: o.Dir, Mode: o.Mode, Resume: o.Resume},
-		After:   o.After, MCP: o.MCP, Limits: o.Limits,
+		Opening: o.Opening,
+		After:   o.After, MCP: o.MCP, Limits: o.Limits, Schema: o.Schema,
 	})
 }
 

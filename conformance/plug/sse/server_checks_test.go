@@ -46,6 +46,9 @@ var brokenSidecars = map[string]struct {
 		}
 		return body
 	}), fails: "server.once", unrecorded: true},
+	"forgets an option": {wrap: changeBodies("/sessions", func(body string, _ int) string {
+		return strings.Replace(body, `,"effort":"high"`, "", 1)
+	}), fails: "session.open-options", on: "session/opened-with-an-effort"},
 	"sends no comments":                {wrap: withoutComments, fails: "server.heartbeat"},
 	"ends the listening of browsers":   {wrap: answerIdleWith204, fails: "server.no-content"},
 	"ends a session without listeners": {wrap: endWithoutListeners, fails: "server.without-listeners", on: "text/plain"},

@@ -9,8 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 	"github.com/turnspec/turnspec/conformance/plug/internal/plain"
@@ -75,6 +78,8 @@ type params struct {
 	MCPServers     []plug.MCPServer `json:"mcpServers,omitempty"`
 	Limits         *plug.Limits     `json:"limits,omitempty"`
 	Heartbeat      int64            `json:"heartbeat_ms,omitempty"`
+	Schema         jsontext.Value   `json:"schema,omitzero"`
+	op.Opening                      // what the server declares, without notInParams
 }
 
 // opened is the answer.
@@ -87,7 +92,7 @@ type opened struct {
 // Open implements conformance.Subject: it starts the sidecar if there is a command,
 // creates a session and reads its events.
 func (s *Subject) Open(ctx context.Context, o conformance.Open) (adapters.Session, error) {
-	if option := plug.RuntimeOnly(o); option != "" {
+	if option := withoutPlace(o); option != "" {
 		return nil, plug.Unsupported("there is no route for " + option)
 	}
 	x := &session{Session: plug.NewSession(&s.Program, o), s: s, id: sessionName(o), http: newClient(), streamEnded: make(chan struct{}), left: make(chan struct{}), probes: newProbes()}
@@ -134,10 +139,9 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 	if x.health.Events == nil {
 		x.health.Events = plainTypes
 	}
-	if len(o.MCP) > 0 {
-		if err := x.health.Require(plug.CanMCP); err != nil {
-			return err
-		}
+	in := opening{SessionID: x.id, Runtime: x.s.Of, Provider: o.Resume, Params: params{WorkingDir: o.Dir, MCPServers: plug.MCPServers(o)}}
+	if err := x.takeOptions(&in.Params, o); err != nil {
+		return err
 	}
 	mode, err := x.permissionMode(o)
 	if err != nil {
@@ -147,7 +151,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 		x.openReplies(o)
 		return nil
 	}
-	in := opening{SessionID: x.id, Runtime: x.s.Of, Provider: o.Resume, Params: params{o.Dir, mode, plug.MCPServers(o), nil, 0}}
+	in.Params.PermissionMode = mode
 	if x.TakesLimits() {
 		in.Params.Limits = plug.LimitsOf(o)
 	}
@@ -155,11 +159,11 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 		in.Params.Heartbeat = heartbeatTime.Milliseconds()
 	}
 	path := "/sessions"
-	if o.Resume != "" {
+	if o.Resume != "" && !o.Fork {
 		path = x.path("resume")
-		if o.After != (event.Position{}) {
-			in.After = &o.After
-		}
+	}
+	if o.After != (event.Position{}) {
+		in.After = &o.After
 	}
 	var out opened
 	if err := x.request(ctx, http.MethodPost, path, in, &out); err != nil {

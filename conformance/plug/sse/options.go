@@ -1,0 +1,84 @@
+package sse
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+
+	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/plug"
+)
+
+// notInParams are the options of op.Opening that have another place in the body than params, or that
+// the server chooses.
+var notInParams = []string{"session_id", "dir", "command", "args", "mode", "resume"}
+
+// paramOptions returns the options of op.Opening that params holds by their names, if the server declares
+// them. Those that belong to an operation, such as rewind, have none, because no route has the operation.
+func paramOptions() []op.Option {
+	return slices.DeleteFunc(slices.Clone(op.Options(reflect.TypeFor[op.Opening]())), func(o op.Option) bool {
+		return slices.Contains(notInParams, o.Name) || op.Named(o.Can) != nil
+	})
+}
+
+// ability returns what a server declares to get an option in params. For one that each adapter has,
+// such as model, it is the name: a small server need not have it.
+func ability(o op.Option) string { return cmp.Or(o.With, o.Can, o.Name) }
+
+// optionAbilities returns the abilities of all options in params.
+func optionAbilities() (out []string) {
+	for _, o := range paramOptions() {
+		if can := ability(o); !slices.Contains(out, can) {
+			out = append(out, can)
+		}
+	}
+	return append(out, plug.CanSchema)
+}
+
+// withoutPlace returns the first option of an opening that no server gets, or "".
+func withoutPlace(o conformance.Open) string {
+	for _, w := range op.Wants(o) {
+		has := slices.ContainsFunc(paramOptions(), func(p op.Option) bool { return p.Name == w.Name })
+		if !has && w.Soft == "" && !slices.Contains([]string{plug.CanResume, plug.CanMCP, plug.CanSchema}, w.Can) {
+			return w.Key
+		}
+	}
+	switch {
+	case len(o.Args) > 0:
+		return "arguments of the runtime"
+	case o.Questions:
+		return "questions of MCP servers"
+	}
+	return ""
+}
+
+// takeOptions puts the options of an opening into params. It returns an error if the server does not
+// declare one that is not soft.
+func (x *session) takeOptions(p *params, o conformance.Open) error {
+	op.DropSoft(&o, x.health.Can)
+	for _, w := range op.Wants(o) {
+		if w.Can == plug.CanResume {
+			continue // each server has it
+		}
+		if err := x.health.Require(ability(w)); err != nil {
+			return err
+		}
+	}
+	if o.Model != "" {
+		if err := x.health.Require("model"); err != nil {
+			return err
+		}
+	}
+	p.Opening, p.Schema = o.Opening, o.Schema
+	p.SessionID, p.Dir, p.Command, p.Args, p.Mode, p.Resume = "", "", nil, nil, "", ""
+	return nil
+}
+
+// asksForToolInput reports whether the server gets the option for inputs of tools in pieces.
+func (x *session) asksForToolInput() bool {
+	return slices.ContainsFunc(paramOptions(), func(o op.Option) bool {
+		return event.Type(o.Soft) == event.TypeToolInput && x.health.Require(ability(o)) == nil
+	})
+}
