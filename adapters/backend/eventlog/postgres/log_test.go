@@ -51,6 +51,7 @@ func TestPostgres(t *testing.T) {
 		"indexes":          testIndexes,
 		"rejects":          testRejects,
 		"expire":           testExpire,
+		"full":             testFull,
 		"leases":           testLeases,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, server) })
@@ -217,6 +218,22 @@ func testExpire(t *testing.T, server *testserver.Postgres) { //nolint:thelper //
 	g.Expect(server.Exec(url, "SELECT count(*) FROM turnspec_events UNION ALL SELECT count(*) FROM turnspec_snapshots UNION ALL SELECT count(*) FROM turnspec_media")).To(Equal([]string{"1", "0", "1"}))
 	g.Expect(log.Owners(t.Context())).To(Equal(map[string]string{"new": "alice"}))
 	g.Expect(log.Append(t.Context(), delta("old", 1))).To(Succeed()) // the id can be used again
+}
+
+// testFull lets a trigger report what PostgreSQL does when its disk is full. An owner is refused, so
+// that a server of sessions learns of it before it opens one, also if the owner is stored already.
+func testFull(t *testing.T, server *testserver.Postgres) { //nolint:thelper // a subtest
+	g := NewWithT(t)
+	url := server.NewSchema()
+	log := openLog(t, url)
+	g.Expect(log.PutOwner(t.Context(), "known", "alice")).To(Succeed())
+	server.Exec(url, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'could not extend file' USING ERRCODE = '53100'; END $$`)
+	server.Exec(url, `CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON turnspec_owners FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	for _, session := range []string{"known", "new"} {
+		g.Expect(log.PutOwner(t.Context(), session, "alice")).To(MatchError(eventlog.ErrFull))
+	}
+	server.Exec(url, `DROP TRIGGER full_disk ON turnspec_owners`)
+	g.Expect(log.PutOwner(t.Context(), "new", "alice")).To(Succeed())
 }
 
 func testLeases(t *testing.T, server *testserver.Postgres) { //nolint:thelper // a subtest
