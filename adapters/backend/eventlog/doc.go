@@ -31,6 +31,12 @@
 // medium is too large or the log is full, it reports that and stores the event alone: a
 // reference does not promise that the log holds the bytes.
 //
+// # Owners
+//
+// A server of several users stores whose a session is before it opens it, so that a session has an
+// owner before it has events, and keeps the first one. A session without one, as in logs that were
+// written otherwise, belongs to "". A store that deletes a session deletes its owner too.
+//
 // # Copies and concurrency
 //
 // A Log copies what it is given and returns copies. Its methods may be called
