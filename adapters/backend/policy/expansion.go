@@ -20,6 +20,7 @@ func (j *judgement) judgeWordPart(n *Node, part syntax.WordPart, st state) {
 	switch p := part.(type) {
 	case *syntax.Lit, *syntax.SglQuoted:
 	case *syntax.DblQuoted:
+		j.denySingleQuotes(n, p)
 		for _, q := range p.Parts {
 			j.judgeWordPart(n, q, st)
 		}
@@ -57,6 +58,18 @@ func (j *judgement) judgeWordPart(n *Node, part syntax.WordPart, st state) {
 	}
 }
 
+// denySingleQuotes denies single quotes in ${…} of double quotes or of a here-document. The
+// parser reads them as quotes, but in ${x:-…} they are text, and commands in them run.
+func (j *judgement) denySingleQuotes(n *Node, x syntax.Node) {
+	syntax.Walk(x, func(x syntax.Node) bool {
+		if _, ok := x.(*syntax.SglQuoted); ok {
+			n.addPart(WhatSyntax, j.source(x)).deny(unlisted(`a single quote in "${…}"`, `"${…}" without it`))
+		}
+		_, command := x.(*syntax.CmdSubst)
+		return !command
+	})
+}
+
 // judgeParam judges ${…}. Some of its forms run the value of a variable.
 func (j *judgement) judgeParam(n *Node, p *syntax.ParamExp, st state) {
 	deny := func(why string) { n.addPart(WhatSyntax, j.source(p)).deny(why) }
@@ -69,7 +82,7 @@ func (j *judgement) judgeParam(n *Node, p *syntax.ParamExp, st state) {
 		deny("an expansion of another shell")
 		return
 	}
-	if p.Excl && p.Names == 0 && !isAt(p.Index) {
+	if p.Excl && (p.Names == 0 && !isAt(p.Index) || p.Exp != nil || p.Repl != nil || p.Slice != nil) {
 		deny("it reads a variable whose name another one holds")
 	}
 	if p.Index != nil && !isAt(p.Index) {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -87,9 +88,13 @@ func textProblem(text string) string {
 		return "the command is not UTF-8"
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }):
 		return "the command holds control characters"
+	case longComment.MatchString(text):
+		return "a comment that ends in a backslash: the parser reads the next line as part of it, and shells do not; write it without the backslash"
 	}
 	return ""
 }
+
+var longComment = regexp.MustCompile("(?m)(^|[\\s;&|()<>`])#.*\\\\$")
 
 func (j *judgement) judgeStmts(n *Node, list []*syntax.Stmt, st state) flow {
 	out := sameFlow(st)

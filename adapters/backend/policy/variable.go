@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -78,8 +79,7 @@ func (j *judgement) judgeRedirect(n *Node, r *syntax.Redirect, st state) {
 		}
 	}
 	if r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc {
-		j.judgeWord(p, r.Hdoc, st)
-		p.allow("a text on standard input")
+		j.judgeHereDocument(p, r, st)
 		return
 	}
 	f := j.expandWord(p, r.Word, st)
@@ -105,6 +105,30 @@ func (j *judgement) judgeRedirect(n *Node, r *syntax.Redirect, st state) {
 	default:
 		p.deny("a redirection of another shell")
 	}
+}
+
+var plainDelimiter = regexp.MustCompile(`^(\w+|'\w+'|"\w+"|\\\w+)$`)
+
+// judgeHereDocument judges a here-document. Within a substitution, bash ends it also at a line
+// that only begins with its delimiter, and the parser does not.
+func (j *judgement) judgeHereDocument(n *Node, r *syntax.Redirect, st state) {
+	n.allow("a text on standard input")
+	end := j.source(r.Word)
+	if !plainDelimiter.MatchString(end) {
+		n.deny(unlisted("the end of the here-document", "<<'EOF'"))
+	}
+	if r.Hdoc == nil {
+		return
+	}
+	end = strings.Trim(end, `\'"`)
+	text := strings.TrimSuffix(j.source(r.Hdoc), end)
+	for line := range strings.SplitSeq(text+"\n"+strings.ReplaceAll(text, "\\\n", ""), "\n") {
+		if strings.HasPrefix(strings.TrimLeft(line, "\t"), end) {
+			n.deny("a line of the here-document begins with its end " + end + ", where bash may end it; write another end")
+		}
+	}
+	j.denySingleQuotes(n, r.Hdoc)
+	j.judgeWord(n, r.Hdoc, st)
 }
 
 // judgeTarget judges the file of a redirection.
