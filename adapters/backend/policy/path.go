@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -152,8 +153,12 @@ func (j *judgement) judgePath(n *Node, a access, path string, dirs []string) {
 		p.deny("a path with a NUL")
 		return
 	}
-	if harmlessDevice(path) {
+	switch {
+	case harmlessDevice(path), path == "/dev/stdin" && a == reads:
 		p.allow("a device that keeps nothing")
+		return
+	case a == writes && descriptor.MatchString(path):
+		p.deny("a write to " + path + ", which opens the file behind it again, even if that is open for reading; write >&2 or >&N")
 		return
 	}
 	abs := joinDirs(dirs, path)
@@ -226,14 +231,12 @@ func (j *judgement) relToRoot(place string) string {
 	return place
 }
 
+// harmlessDevice reports whether a device keeps nothing of what is written to it.
 func harmlessDevice(path string) bool {
-	switch path {
-	case "/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty":
-		return true
-	}
-	n, ok := strings.CutPrefix(path, "/dev/fd/")
-	return ok && isNumber(n)
+	return slices.Contains([]string{"/dev/null", "/dev/zero", "/dev/full", "/dev/tty"}, path)
 }
+
+var descriptor = regexp.MustCompile(`^/dev/(std(in|out|err)|fd/.*)$`)
 
 func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
