@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -32,7 +33,9 @@ func awkProblem(f field) string {
 		case c == ' ' || c == '\t':
 			value, doubtful = was, doubt
 		case strings.IndexByte("{};\n", c) >= 0:
-			printing = -1
+			if c != '\n' || was && parens == 0 { // behind a comma or an operator, print goes on
+				printing = -1
+			}
 			depth += map[byte]int{'{': 1, '}': -1}[c]
 		case c == '"':
 			size = awkQuoted(rest, '"')
@@ -77,7 +80,7 @@ func awkProblem(f field) string {
 			return unlistedAwk(string(c))
 		}
 		if size <= 0 || depth < 0 || parens < 0 {
-			return "the program of awk cannot be read"
+			return "the program of awk cannot be read at " + rest + "; write texts in one line, without ] or / in brackets"
 		}
 		rest = rest[size:]
 	}
@@ -92,18 +95,18 @@ func unlistedAwk(what string) string {
 }
 
 // awkQuoted returns the length of a string or a pattern with its delimiters, or 0 if it
-// does not end in its line. A delimiter in brackets ends a pattern in some awks only.
+// does not end in its line.
 func awkQuoted(s string, delim byte) int {
-	bracket := false
+	bracket := 0 // its end
 	for i := 1; i < len(s) && s[i] != '\n'; i++ {
 		switch {
 		case s[i] == '\\':
 			i++
-		case s[i] == '[' && delim == '/':
-			bracket = true
-		case s[i] == ']':
-			bracket = false
-		case s[i] == delim && bracket:
+		case s[i] == '[' && delim == '/' && i >= bracket:
+			if bracket = i + len(plainBracket.FindString(s[i:])); bracket == i {
+				return 0
+			}
+		case s[i] == delim && i < bracket:
 			return 0
 		case s[i] == delim:
 			return i + 1
@@ -111,3 +114,7 @@ func awkQuoted(s string, delim byte) int {
 	}
 	return 0
 }
+
+// plainBracket matches a bracket expression whose end all implementations of awk and sed find
+// at the same place, if the delimiter is not in it.
+var plainBracket = regexp.MustCompile(`^\[\^?(\[:[a-z]+:\]|\\[^][\n]|[^][\\\n^])(\[:[a-z]+:\]|\\[^][\n]|[^][\\\n])*\]`)

@@ -12,7 +12,9 @@ import (
 // another place too.
 func (j *judgement) judgePlace(n *Node, c *command, f field) {
 	st := c.st
-	if tool, _, _ := strings.Cut(c.name, " "); strings.Contains(f.text, "..") && slices.Contains([]string{"npm", "pnpm", "yarn", "bun", "cargo"}, tool) {
+	tool, _, _ := strings.Cut(c.name, " ")
+	npm := slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, tool)
+	if strings.Contains(f.text, "..") && (npm || tool == "cargo") {
 		st.dirs = slices.Concat(st.dirs, j.packageDirs(st.dirs))
 	}
 	variable, _, _ := strings.Cut(f.text, "=")
@@ -28,7 +30,7 @@ func (j *judgement) judgePlace(n *Node, c *command, f field) {
 	case !f.known:
 		j.softDeny(n, c, "the place is unknown: "+f.src)
 	case strings.Contains(f.text, "://") && !strings.HasPrefix(c.name, "make") || strings.HasPrefix(f.text, "git@"),
-		addsPackages.MatchString(c.name) && hostedPackage.MatchString(f.text):
+		addsPackages.MatchString(c.name) && (npm && hostedPackage.MatchString(f.text) || strings.Contains(localPackage.ReplaceAllString(f.text, ""), ":")):
 		j.softDeny(n, c, "it reaches an address that the command names: "+f.text)
 	default:
 		for _, name := range placeNames(f.text) {
@@ -37,11 +39,12 @@ func (j *judgement) judgePlace(n *Node, c *command, f field) {
 	}
 }
 
-// hostedPackage matches a package that is a repository: user/repo, name@user/repo,
-// github:user/repo, user@host.example:repo.
+// hostedPackage matches a package of npm that is a repository: user/repo, name@user/repo.
+// localPackage matches the begin of one that is a folder or has another name.
 var (
-	addsPackages  = regexp.MustCompile(`^(npm|pnpm|yarn|bun) (install|i|add|up|update|upgrade)$`)
-	hostedPackage = regexp.MustCompile(`^((@[\w.-]+/)?[\w.-]+@)?((github|gitlab|bitbucket|gist):.*|[\w-][\w.-]*/[\w.-]+(#.*)?)$|@[\w-]+(\.[\w-]+)+:`)
+	addsPackages  = regexp.MustCompile(`^(npm|pnpm|yarn|bun|pip3?|uv|uv pip|poetry) (install|i|add|up|update|upgrade|pack|download|wheel)$`)
+	hostedPackage = regexp.MustCompile(`^((@[\w.-]+/)?[\w.-]+@)?[\w-][\w.-]*/[\w.-]+(#.*)?$`)
+	localPackage  = regexp.MustCompile(`^((@[\w.-]+/)?[\w.-]+@)?(file|link|portal|npm|workspace):`)
 )
 
 // packageDirs returns the folders above in which a tool may run the code of a package.

@@ -33,6 +33,8 @@ func sedProblem(f field) string {
 		cmd := s.rest[0]
 		s.rest = s.rest[1:]
 		switch cmd {
+		case 0:
+			return unreadableText
 		case '{', 'p', 'd', 'n', '=':
 		case 'q', 'Q':
 			s.skip(" \t0123456789")
@@ -46,7 +48,7 @@ func sedProblem(f field) string {
 			s.rest = ""
 		case 's', 'y':
 			if !s.takeSubstitute(cmd) {
-				return "the script cannot be read"
+				return unreadableText
 			}
 			if s.rest != "" && strings.ContainsRune("ew", rune(s.rest[0])) {
 				return "a substitution runs or writes"
@@ -60,6 +62,8 @@ func sedProblem(f field) string {
 		}
 	}
 }
+
+const unreadableText = "the script cannot be read; write one line without ] or the delimiter in brackets"
 
 // sedScript is the rest of a script.
 type sedScript struct{ rest string }
@@ -95,7 +99,7 @@ func (s *sedScript) takeAddress() bool {
 // takeUntil takes the text up to a delimiter, and the delimiter. A backslash escapes it.
 // It rejects a delimiter in brackets, because implementations of sed disagree about it.
 func (s *sedScript) takeUntil(delim byte) bool {
-	bracket := false
+	bracket := 0 // its end
 	for i := 0; i < len(s.rest); i++ {
 		switch s.rest[i] {
 		case '\n':
@@ -103,11 +107,13 @@ func (s *sedScript) takeUntil(delim byte) bool {
 		case '\\':
 			i++
 		case '[':
-			bracket = true
-		case ']':
-			bracket = false
+			if i >= bracket {
+				if bracket = i + len(plainBracket.FindString(s.rest[i:])); bracket == i {
+					return false
+				}
+			}
 		case delim:
-			if bracket {
+			if i < bracket {
 				return false
 			}
 			s.rest = s.rest[i+1:]

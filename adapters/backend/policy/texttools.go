@@ -147,11 +147,12 @@ func judgeSed(j *judgement, n *Node, c *command) {
 // judgeJq judges jq, whose program may read the files of modules.
 func judgeJq(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
-	if len(got.operands) > 0 && (j.ConfineReads || j.hasReadRules()) {
-		switch program := got.operands[0]; {
-		case !program.known:
+	for _, f := range got.operands { // --arg takes two words, so the program may be any
+		switch {
+		case !j.ConfineReads && !j.hasReadRules():
+		case !f.known:
 			j.softDeny(n, c, "unknown program of jq: it may read a module")
-		case strings.Contains(program.text, "import") || strings.Contains(program.text, "modulemeta") || strings.Contains(program.text, "include"):
+		case strings.Contains(f.text, "import") || strings.Contains(f.text, "modulemeta") || strings.Contains(f.text, "include"):
 			j.softDeny(n, c, "in jq "+unlisted("import or include", "--slurpfile"))
 		}
 	}
@@ -172,11 +173,20 @@ func judgeAwk(j *judgement, n *Node, c *command) {
 		files = files[1:]
 	}
 	for _, f := range files {
-		if strings.HasPrefix(f.text+f.prefix, "/inet") {
-			j.softDeny(n, c, "gawk connects to a network")
+		head, net := f.text+f.prefix, "/inet"
+		if k := min(len(head), len(net)); head[:k] == net[:k] && (k == len(net) || !f.known && !f.glob) {
+			j.softDeny(n, c, "the file may be a name with which gawk connects to a network; write ./ before it")
 		}
-	}
-	for _, f := range files {
 		j.judgeOperand(n, reads, f, c.st)
+	}
+}
+
+// judgeLsof judges lsof, which asks a name server for the host behind an @.
+func judgeLsof(j *judgement, n *Node, c *command) {
+	j.parse(n, c)
+	for _, f := range c.args {
+		if !f.known || strings.Contains(f.text, "@") {
+			j.softDeny(n, c, "it may ask a name server for a host; write -i :PORT")
+		}
 	}
 }

@@ -111,10 +111,17 @@ func (j *judgement) judgeValueWords(n *Node, c *command, value string) {
 	}
 }
 
+// npmPrograms are programs that a package of their name has.
+var npmPrograms = listedNames("npm programs")
+
 // judgePackaged judges npx and its like, which run a program of a package. It must be on
 // the list, because npx may download what is not there.
 func judgePackaged(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
+	npm := c.name == "npx" || c.name == "bunx" || slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, strings.Split(c.name, " ")[0])
+	if npm && len(got.operands) > 0 && !slices.Contains(npmPrograms, got.operands[0].text) {
+		j.softDeny(n, c, c.name+" may install a program of that name: "+got.operands[0].src)
+	}
 	j.judgeInner(n, c, got, got.operands)
 }
 
