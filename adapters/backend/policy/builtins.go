@@ -15,7 +15,7 @@ var judges map[string]func(j *judgement, n *Node, c *command)
 func init() { //nolint:gochecknoinits // judges refer to the table that holds them
 	judges = map[string]func(j *judgement, n *Node, c *command){
 		"cd": judgeChangeDir, "printf": judgePrintf, "test": judgeTest, "[": judgeTest,
-		"read": judgeRead, "unset": judgeRead, "set": judgeSet, "exit": judgeExit, "date": judgeDate, "lsof": judgeLsof,
+		"read": judgeRead, "unset": judgeRead, "set": judgeSet, "exit": judgeExit, "return": judgeExit, "break": judgeExit, "continue": judgeExit, "shift": judgeExit, "date": judgeDate, "lsof": judgeLsof,
 		"sh": judgeShell, "bash": judgeShell, "dash": judgeShell, "ash": judgeShell, "zsh": judgeShell,
 		"command": judgeCommand, "env": judgeEnv, "xargs": judgeXargs,
 		"git": judgeGit, "jq": judgeJq, "find": judgeFind, "sed": judgeSed, "awk": judgeAwk, "gawk": judgeAwk, "mawk": judgeAwk, "nawk": judgeAwk,
@@ -130,6 +130,11 @@ func judgeRead(j *judgement, n *Node, c *command) {
 	for _, f := range got.operands {
 		j.judgeAssigned(n, f)
 	}
+	for _, o := range got.options { // zsh evaluates it
+		if o.kind == ':' && o.name != "-d" && o.name != "-p" && strings.Trim(o.value.text, "0123456789.") != "" || !o.value.known {
+			j.softDeny(n, c, unlisted("a value of "+c.name+" that is no number", "the number"))
+		}
+	}
 	if len(got.operands) == 0 {
 		j.softDeny(n, c, unlisted(c.name+" without a variable", "its name"))
 	}
@@ -159,9 +164,17 @@ func judgeSet(_ *judgement, n *Node, c *command) {
 	}
 }
 
+// judgeExit judges exit and what leaves loops. zsh evaluates their words.
 func judgeExit(j *judgement, n *Node, c *command) {
-	n.allow("the end of the shell")
-	if len(c.args) == 0 || len(c.args) == 1 && c.args[0].known && isNumber(c.args[0].text) {
+	numbers := true
+	for _, f := range c.args {
+		if !f.known || !isNumber(strings.TrimPrefix(f.text, "-")) {
+			if numbers = false; strings.Trim(f.src, `"`) != "$?" {
+				j.softDeny(n, c, unlisted("a word after "+c.name+" that is no number", "the number, or $?"))
+			}
+		}
+	}
+	if c.name == "exit" && len(c.args) < 2 && numbers {
 		j.after = &flow{state{dead: true}, state{dead: true}}
 	}
 }

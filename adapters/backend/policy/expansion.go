@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,8 +11,30 @@ import (
 // judgeWord judges the commands inside of a word.
 func (j *judgement) judgeWord(n *Node, w *syntax.Word, st state) {
 	if w != nil {
-		for _, p := range w.Parts {
+		j.judgeParts(n, w.Parts, st)
+	}
+}
+
+var zshExpansion = regexp.MustCompile(`(^|[^\\])\$[=~^+]`)
+
+// judgeParts judges the parts of a word or of double quotes. zsh expands some of them that are
+// text for bash.
+func (j *judgement) judgeParts(n *Node, parts []syntax.WordPart, st state) {
+	text, variable := "", false // the text and the variable right before
+	for _, p := range parts {
+		lit, _ := p.(*syntax.Lit)
+		if lit == nil {
+			param, _ := p.(*syntax.ParamExp)
+			text, variable = "", param != nil && param.Short
 			j.judgeWordPart(n, p, st)
+			continue
+		}
+		text += lit.Value
+		if variable && strings.HasPrefix(text, "[") {
+			n.addPart(WhatSyntax, text).deny("zsh evaluates the brackets behind the variable; write it in braces")
+		}
+		if zshExpansion.MatchString(text) {
+			n.addPart(WhatSyntax, text).deny("zsh splits the value of the variable behind $=, and expands it behind $~; write a backslash before the $")
 		}
 	}
 }
@@ -21,9 +44,7 @@ func (j *judgement) judgeWordPart(n *Node, part syntax.WordPart, st state) {
 	case *syntax.Lit, *syntax.SglQuoted:
 	case *syntax.DblQuoted:
 		j.denySingleQuotes(n, p)
-		for _, q := range p.Parts {
-			j.judgeWordPart(n, q, st)
-		}
+		j.judgeParts(n, p.Parts, st)
 	case *syntax.ParamExp:
 		j.judgeParam(n, p, st)
 	case *syntax.CmdSubst:

@@ -119,3 +119,45 @@ func TestDomainRules(t *testing.T) {
 		g.Expect(p.Decide(adapters.Call{Tool: "WebFetch", Dir: "/w", Input: in}).Effect).To(Equal(want), url)
 	}
 }
+
+// TestDeniedDomains: a host is denied in each spelling that a client accepts.
+func TestDeniedDomains(t *testing.T) {
+	g := NewWithT(t)
+	p := policy.Policy{Mode: policy.Implementation}
+	for _, domain := range []string{"evil.com", "127.0.0.1", "2001:db8::1"} {
+		rule, err := policy.ParseRule("WebFetch(domain:" + domain + ")")
+		g.Expect(err).NotTo(HaveOccurred())
+		p.Rules.Deny = append(p.Rules.Deny, rule)
+	}
+	for url, want := range map[string]string{
+		"http://evil.com/":                "a rule denies it",
+		"http://\uff45vil.com/":           "the host is not on the list",
+		"http://evil\u3002com/":           "the host is not on the list",
+		"http://ev\u00adil.com/":          "the host is not on the list",
+		"http://\u24d4vil.com/":           "the host is not on the list",
+		"http://%EF%BD%85vil.com/":        "the host is not on the list",
+		"http://127.0.0.1:80/":            "a rule denies it",
+		"http://2130706433/":              "the host is not on the list",
+		"http://0x7f.1/":                  "the host is not on the list",
+		"http://127.1./":                  "the host is not on the list",
+		"http://0177.0.0.1/":              "the host is not on the list",
+		"http://0x7F000001/":              "the host is not on the list",
+		"http://[::ffff:127.0.0.1]/":      "a rule denies it",
+		"http://[::ffff:7f00:1]/":         "a rule denies it",
+		"http://[2001:DB8:0::1]:80/":      "a rule denies it",
+		"http://[2001:db8::1%25eth0]/":    "the host is not on the list",
+		"http://evil.com.example/":        "",
+		"http://xn--vil-bla.com:8080/":    "",
+		"http://127.0.0.2/":               "",
+		"http://[::1]/":                   "",
+		"http://a_b.x-1.example/évil.com": "",
+	} {
+		d := p.Decide(adapters.Call{Tool: "WebFetch", Dir: "/w", Input: event.Raw(fmt.Sprintf(`{"url":%q}`, url))})
+		if want == "" {
+			g.Expect(d.Effect).To(Equal(allow), "%s: %s", url, d.Reason)
+			continue
+		}
+		g.Expect(d.Effect).To(Equal(deny), url)
+		g.Expect(d.Reason).To(ContainSubstring(want), url)
+	}
+}

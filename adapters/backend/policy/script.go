@@ -2,6 +2,7 @@ package policy
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,6 +20,9 @@ const (
 	mostNodes = 5000     // parts of a command
 )
 
+// moreRights are the members of a shell's input that give a command more than its text does.
+var moreRights = []string{"dangerouslyDisableSandbox", "sandbox_permissions", "with_escalated_permissions", "additional_permissions", "env", "environment", "shell"}
+
 // judgeBash judges a call of the shell.
 func (j *judgement) judgeBash(n *Node, in map[string]jsontext.Value, allowed bool) {
 	text, ok := stringMember(n, in, "command")
@@ -26,13 +30,15 @@ func (j *judgement) judgeBash(n *Node, in map[string]jsontext.Value, allowed boo
 		n.deny("the input has no command")
 		return
 	}
-	if v := in["dangerouslyDisableSandbox"]; v != nil && string(v) != "false" {
-		n.deny("it asks to leave the sandbox")
+	for _, name := range moreRights {
+		if v := in[name]; v != nil && !slices.Contains([]string{"false", `""`, "{}", `"use_default"`}, string(v)) {
+			n.deny("it asks for more than the command, such as to leave the sandbox: " + name)
+		}
 	}
 	j.anyCommand = allowed
 	st := state{dirs: j.callDirs()}
 	var named []string
-	for _, name := range []string{"cwd", "workdir"} {
+	for _, name := range []string{"cwd", "workdir", "dir_path", "directory"} {
 		if dir, _ := stringMember(n, in, name); dir != "" {
 			named = append(named, joinDirs(st.dirs, dir)...)
 		}

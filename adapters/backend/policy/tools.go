@@ -2,9 +2,11 @@ package policy
 
 import (
 	"cmp"
+	"net/netip"
 	"net/url"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -301,6 +303,10 @@ func (j *judgement) judgePatch(n *Node, v jsontext.Value) (makes bool) {
 	return makes
 }
 
+// plainHost matches names whose last label does not begin with a digit, as that of an address
+// may do.
+var plainHost = regexp.MustCompile(`^([a-z0-9_-]+\.)*[a-z_-][a-z0-9_-]*$`)
+
 // judgeWebFetch applies the rules to the host of a fetch.
 func (j *judgement) judgeWebFetch(n *Node, name string, in map[string]jsontext.Value) bool {
 	if name != "WebFetch" {
@@ -316,8 +322,10 @@ func (j *judgement) judgeWebFetch(n *Node, name string, in map[string]jsontext.V
 		return false
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if strings.Contains("."+host, "..") {
-		n.deny("the host has an empty label")
+	if addr, err := netip.ParseAddr(host); err == nil && addr.Zone() == "" {
+		host = addr.Unmap().String()
+	} else if !plainHost.MatchString(host) { // a client may turn it into another host
+		n.deny("the host is not on the list of what is known to be harmless: " + host + "; write a name in ASCII, or an address in its usual form")
 		return false
 	}
 	return j.applyRules(n, func(r Rule, _ bool) (bool, bool) {

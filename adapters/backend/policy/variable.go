@@ -83,6 +83,9 @@ func (j *judgement) judgeRedirect(n *Node, r *syntax.Redirect, st state) {
 		return
 	}
 	f := j.expandWord(p, r.Word, st)
+	if strings.HasPrefix(f.src, "!") && r.Op != syntax.WordHdoc {
+		p.deny("zsh writes to the word after the exclamation mark; write quotes around it")
+	}
 	switch r.Op {
 	case syntax.WordHdoc:
 		p.allow("a text on standard input")
