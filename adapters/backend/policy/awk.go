@@ -38,13 +38,11 @@ func awkProblem(f field) string {
 			}
 			depth += map[byte]int{'{': 1, '}': -1}[c]
 		case c == '"':
-			size = awkQuoted(rest, '"')
-			value = true
+			size, value = delimitedLength(rest, c, false), true
 		case c == '/' && doubt:
 			return unlistedAwk("a / behind a condition")
 		case c == '/' && !was:
-			size = awkQuoted(rest, '/')
-			value = true
+			size, value = delimitedLength(rest, c, true), true
 		case c >= '0' && c <= '9' || c == '.':
 			size = len(rest) - len(strings.TrimLeft(rest, "0123456789."))
 			value = true
@@ -94,15 +92,16 @@ func unlistedAwk(what string) string {
 	return "in awk " + unlisted(what, "patterns and print, with > and | of the shell behind the program")
 }
 
-// awkQuoted returns the length of a string or a pattern with its delimiters, or 0 if it
-// does not end in its line.
-func awkQuoted(s string, delim byte) int {
+// delimitedLength returns the length of a text of awk or sed with its two delimiters, or 0 if
+// it does not end in its line. A backslash escapes. In a pattern the delimiter may not be in
+// brackets, because implementations disagree about it.
+func delimitedLength(s string, delim byte, pattern bool) int {
 	bracket := 0 // its end
 	for i := 1; i < len(s) && s[i] != '\n'; i++ {
 		switch {
 		case s[i] == '\\':
 			i++
-		case s[i] == '[' && delim == '/' && i >= bracket:
+		case s[i] == '[' && pattern && i >= bracket:
 			if bracket = i + len(plainBracket.FindString(s[i:])); bracket == i {
 				return 0
 			}

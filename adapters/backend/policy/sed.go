@@ -96,31 +96,11 @@ func (s *sedScript) takeAddress() bool {
 	return false
 }
 
-// takeUntil takes the text up to a delimiter, and the delimiter. A backslash escapes it.
-// It rejects a delimiter in brackets, because implementations of sed disagree about it.
+// takeUntil takes the text up to a delimiter, and the delimiter.
 func (s *sedScript) takeUntil(delim byte) bool {
-	bracket := 0 // its end
-	for i := 0; i < len(s.rest); i++ {
-		switch s.rest[i] {
-		case '\n':
-			return false
-		case '\\':
-			i++
-		case '[':
-			if i >= bracket {
-				if bracket = i + len(plainBracket.FindString(s.rest[i:])); bracket == i {
-					return false
-				}
-			}
-		case delim:
-			if i < bracket {
-				return false
-			}
-			s.rest = s.rest[i+1:]
-			return true
-		}
-	}
-	return false
+	size := delimitedLength(string(delim)+s.rest, delim, true)
+	s.rest = s.rest[max(size-1, 0):]
+	return size > 0
 }
 
 // takeSubstitute takes the rest of an s or y command.
