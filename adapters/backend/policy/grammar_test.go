@@ -100,7 +100,7 @@ func (g *grammar) simple() string {
 	case 19:
 		return "find " + g.one("", ". ", "sub ", "../out ") + g.one("-delete", "-name x", "-exec "+g.evil()+" \\;", "-exec cat {} +", "-exec rm {} +", "-fprint ../out/x", "-name $x", "-exec echo + ';' -exec sudo ';'", "-exec touch + ../out/z \\;", "-type f -print")
 	case 20:
-		return g.one("eval", "exec", "command", "builtin", "env", "nohup", "nice", "timeout 1", "setsid -w", "env -i", "command -v", "exec -a x", "env X=1", "env -u X", "timeout $x", "nice -n 1", "env -S") + " " + g.nested()
+		return g.one("eval", "exec", "command", "builtin", "env", "nohup", "nice", "timeout 1", "setsid -w", "env -i", "command -v", "exec -a x", "exec -a rm busybox", "env X=1", "env -u X", "timeout $x", "nice -n 1", "env -S") + " " + g.nested()
 	case 21:
 		return g.one("sh -c ", "bash -c ", "bash -ec ", "dash -c ", "eval ", "bash -c -- ", "sh -c --", "bash -o pipefail -c ") + g.quote(g.script())
 	case 22:
@@ -171,7 +171,7 @@ func (g *grammar) statement() string {
 	}
 	switch g.n(24) {
 	case 0:
-		s += " " + g.one(">", ">>", ">|", "&>", "2>", ">&", "<", "<>", "{y}>", "> /dev/null 2>&1 >") + " " + g.path()
+		s += " " + g.one(">", ">>", ">|", "&>", "2>", ">&", "<", "<>", "{y}>", "> /dev/null 2>&1 >", "> /dev/fd/3 3<", ">> /dev/stdout 1<", "2> /dev/stdin <") + " " + g.path()
 	case 1:
 		s = "( " + s + " )"
 	case 2:
@@ -193,13 +193,20 @@ func (g *grammar) statement() string {
 	case 10:
 		s += " &"
 	case 11:
-		s = "cat <<E\n" + g.one("x", "$("+s+")", "`"+s+"`", "E\n"+s, "${x:-$("+s+")}") + "\nE\n"
+		s = "cat <<E\n" + g.one("x", "$("+s+")", "`"+s+"`", "E\n"+s, "${x:-$("+s+")}", "${x:-'$("+s+")'}") + "\nE\n"
 	case 12:
 		s = g.one("x", "y", "f") + "() { :; }; " + s
 	case 13:
-		s = "#" + s
+		s = g.one("#", "ls # x \\\n", "# x\\\\\n", "a=('x[$("+s+")]'); echo ${!a[@]%z} # ") + s
 	case 14:
 		s = "cat a.txt | " + s
+	case 15:
+		s = "echo " + g.one("\"${x:-'$("+s+")'}\"", "\"${x#'`"+s+"`'}\"", "\"${x:-\"'$("+s+")'\"}\"", "${x-'$("+s+")'}", "\"${x+\\'$("+s+")\\'}\"")
+	case 16:
+		s = "echo " + g.one("$(", "\"$(", "<(") + "cat <<" + g.one("E", "'E'", "-E") + "\nx\n" + g.one("E)", "E ) ; ", "\tE)", "\\\nE)", "x", "F)") + "\n" + s + "\nE\n)"
+		if strings.HasPrefix(s, "echo \"") {
+			s += "\""
+		}
 	}
 	return s
 }

@@ -202,7 +202,7 @@ func TestOracleFindsBrokenJudges(t *testing.T) {
 
 // aimed are commands that show what is wrong with a broken judge without a long search.
 var aimed = []string{
-	"BASH_ENV=run.sh bash -c ls", "cd sub; touch ../../out/new", "cd .. && touch out/new", "rm -f b.txt {y}> .git/config", "case x in $(sudo)) ls;; esac", "cat <<E\n`sudo`\nE\n",
+	"BASH_ENV=run.sh bash -c ls", "cd .. && touch out/new", "cd sub; touch ../../out/new", "rm -f b.txt {y}> .git/config", "case x in $(sudo)) ls;; esac", "cat <<E\n`sudo`\nE\n",
 	"eval 'sudo ls'", "env X=1 frob", "timeout 1 curl", "echo ../out/z | xargs touch", "find . -exec touch ../out/z \\;", "sed 's/a/b/w ../out/x' a.txt", "awk '{print | \"sudo\"}' a.txt",
 	"sort a.txt -o ../out/x", "uniq a.txt ../out/x", "bash <<< 'chmod x'", "trap frob EXIT", "cp -t ../out a.txt sub", "test -v 'a[$(sudo)]'", "x=../out/x; echo x > $x", "cat <<E\n${x:-$(tar -cf ../out/x a.txt)}\nE\n",
 }

@@ -97,7 +97,7 @@ func (g *toolGrammar) tableCommand() string {
 func (g *toolGrammar) sedCommand() string {
 	script := ""
 	for range 1 + g.n(6) {
-		script += g.one("", "", "1", "$", "/a/", "1,2", "0~2", "/a/,+1", "/[/]/", `\,a,`, "2!", "/a/I", "1~2", "/x\\/y/") +
+		script += g.one("", "", "1", "$", "/a/", "1,2", "0~2", "/a/,+1", "/[/]/", "/[]/p;s#]/w new#p#;", "/[^]/d;s#]/e frob#p#;", `\,a,`, "2!", "/a/I", "1~2", "/x\\/y/") +
 			g.one("p", "d", "s/a/b/", "s,a,b,g", "s/a/b/p", "s/a/b/e", "s/a/b/w ../out/x", "s/a/frob/;e", "e frob", "1e frob", "w ../out/x", "r .env", "R .env", "W new", "{p", "}", "{s/a/b/}", "a x", "a\\", "i\\\nx", "c x", "y/ab/cd/", "=", "n", "N", "q", "Q1", "q5", "#x", "s/[/]/x/", "s/a\\/b/c/", "s/a/b\\\nc/", "s|a|b|2", "l", "D;P", "h;G", "b x", ":x", "tx", "v", "z", "F", "s/\\n/x/", "saabae frob", "s/a/b/m", "s/a/b/I;e frob", "s\ta\tb\t", "}e frob", "a frob;e frob") +
 			g.one(";", "\n", "", " ", ";;", "}", " ; ", "\n#")
 	}
@@ -112,7 +112,7 @@ func (g *toolGrammar) awkExpression() string {
 	defer func() { g.depth-- }()
 	switch g.n(20) {
 	case 0:
-		return g.awkExpression() + " " + g.one("+", "-", "*", "/", "%", "^", "==", "<", ">", "~", "!~", "&&", "||", "", "in", ",", "?1:", ">>", "|", "|&", "=") + " " + g.awkExpression()
+		return g.awkExpression() + " " + g.one("+", "-", "*", "/", "%", "^", "==", "<", ">", "~", "!~", "&&", "||", "", "in", ",", "?1:", ">>", "|", "|&", "=", ",\n", "||\n") + " " + g.awkExpression()
 	case 1:
 		return "(" + g.awkExpression() + ")"
 	case 2:
@@ -120,7 +120,7 @@ func (g *toolGrammar) awkExpression() string {
 	case 3:
 		return g.one("getline", "\"frob\" | getline", "getline x < \".env\"", "getline < \"a.txt\"", "length", "@f", "x[\"system\"]", "PROCINFO[1]", "ENVIRON[\"x\"]", "$0", "NR", "x++", "--x", "-1", "!x")
 	}
-	return g.one("1", "$1", "x", "/a/", `"frob"`, `"../out/x"`, `"a\"b"`, "/[/]/", `/\//`, "NF", "$NF", `"a" "b"`, "x[1]", "1.5", ".env", `"/inet/tcp/0/x/1"`, "a/b/c", "/=a/", "\"x\\\ny\"")
+	return g.one("1", "$1", "x", "/a/", `"frob"`, `"../out/x"`, `"a\"b"`, "/[/]/", `/\//`, "NF", "$NF", `"a" "b"`, "x[1]", "1.5", ".env", `/[]/||"]/`, `/[^]/ "]/`, "/[[:alpha:]/]x/", `"/inet/tcp/0/x/1"`, "a/b/c", "/=a/", "\"x\\\ny\"")
 }
 
 // awkStatement returns a statement of awk.
@@ -176,7 +176,7 @@ func (g *toolGrammar) makeCommand() string {
 }
 
 func (g *toolGrammar) interpreterCommand() string {
-	return g.one("python3 ", "python3 ", "python ", "python3 -u ", "python3 -S ", "python3 -X importtime ", "python3 -W error ", "python3 -O ", "python3 -B ", "python3 -i ") +
+	return g.one("python3 ", "python3 ", "python ", "python3 -u ", "python3 -S ", "python3 -X importtime ", "python3 -W error ", "python3 -O ", "python3 -X pycache_prefix=../out/p ", "python3 -B ", "python3 -i ") +
 		g.one("src/tool.py", "-c 'print(1)'", "-m json.tool a.json", "-m json.tool a.json ../out/x", "-m json.tool a.json new.json", "-m venv sub/v --without-pip", "-m venv ../out/v", "-m py_compile src/tool.py", "-m py_compile ../out/x", "-m compileall src", "-m compileall -q ../out", "-m unittest", "-m unittest discover -s ../out", "-m timeit 1", "-m http.server 0", "-m pip list", "-m zipfile -l x", "../out/tool.py", "-", "--version", "-V", "-h", "link-out/tool.py", "src/tool.py ../out/x", "-m doctest src/tool.py", "-mjson.tool a.json", "-Bm json.tool a.json", "-m cProfile src/tool.py", "-m trace --trace src/tool.py", "-x src/tool.py", "-I -m json.tool a.json ../out/y", "./src", ".", "-m src.tool", "-m calendar") + g.one("", "", " < a.txt", " | head -1", " > new", " > ../out/x")
 }
 
@@ -184,13 +184,13 @@ func (g *toolGrammar) interpreterCommand() string {
 // or defined.
 func (g *toolGrammar) stateCommand() string {
 	use := func(name string) string {
-		return g.one("cat "+name, "echo x > "+name, "touch "+name, "rm -f "+name, "cp a.txt "+name, "cd "+name+" && touch y", "ls "+name, name+" a.txt", "sort -o "+name+" a.txt", "sort a.txt "+name, "mkdir -p "+name+"/q", "git -C "+name+" status", "tar -xf x.tar -C "+name, "sed -i s/a/b/ "+name, "grep a "+name, "find "+name+" -type f", "mv b.txt "+name, "tee "+name+" < a.txt", "[ -f "+name+" ]", "cat < "+name, "xargs "+name+" < a.txt", "awk "+name+" a.txt", "sed "+name+" a.txt", "ln -s a.txt "+name, "truncate -s 0 "+name, "git log "+name, "git diff "+name+" | head", "python3 "+name, "sh "+name, "make "+name, "sleep "+name, "head -n "+name+" a.txt", "diff a.txt "+name, "command "+name, "env "+name+" a.txt", "test "+name)
+		return g.one("cat "+name, "echo x > "+name, "touch "+name, "rm -f "+name, "cp a.txt "+name, "cd "+name+" && touch y", "ls "+name, name+" a.txt", "sort -o "+name+" a.txt", "sort a.txt "+name, "mkdir -p "+name+"/q", "git -C "+name+" status", "tar -xf x.tar -C "+name, "sed -i s/a/b/ "+name, "grep a "+name, "find "+name+" -type f", "mv b.txt "+name, "tee "+name+" < a.txt", "[ -f "+name+" ]", "cat < "+name, "xargs "+name+" < a.txt", "awk "+name+" a.txt", "gawk 1 "+name, "sed "+name+" a.txt", "ln -s a.txt "+name, "truncate -s 0 "+name, "git log "+name, "git diff "+name+" | head", "python3 "+name, "sh "+name, "make "+name, "sleep "+name, "head -n "+name+" a.txt", "diff a.txt "+name, "command "+name, "env "+name+" a.txt", "test "+name)
 	}
 	sep := g.one("; ", " && ", "\n", " || ", " | ", " & ", "; true && ")
 	switch g.n(16) {
 	case 0, 1, 2, 3:
-		value := g.one("../out/x", "a.txt", "sub", "-o", "frob", "'-o new'", "$(cat a.txt)", "~/x", `"$PWD/../out/x"`, "..", "'; frob'", "link-out/x", "-delete", "1", "'a b'", "$y", "*.txt", ".env", `""`, "new", "'$(frob)'", "s/a/b/e", "'BEGIN{system(\"frob\")}'", "-rf")
-		word := g.one("$x", `"$x"`, `"${x}"`, "${x%y}", `"$x/y"`, `"./$x"`, `"sub/$x"`, "${x:-a}", `"${x:0:3}"`, "${x##*/}", `"$x$x"`, "../out/$x", "-$x", "--$x")
+		value := g.one("../out/x", "a.txt", "sub", "-o", "frob", "'-o new'", "$(cat a.txt)", "~/x", `"$PWD/../out/x"`, "..", "'; frob'", "link-out/x", "-delete", "1", "'a b'", "$y", "*.txt", ".env", `""`, "new", "'$(frob)'", "s/a/b/e", "'BEGIN{system(\"frob\")}'", "-rf", "/inet/tcp/0/127.0.0.1/9", "et/tcp/0/127.0.0.1/9")
+		word := g.one("$x", `"$x"`, `"${x}"`, "${x%y}", `"$x/y"`, `"./$x"`, `"sub/$x"`, "${x:-a}", `"${x:0:3}"`, "${x##*/}", `"$x$x"`, "../out/$x", "-$x", "--$x", "/in$x")
 		return g.one("x="+value, "export x="+value, "read -r x < a.txt", "for x in "+value+"; do :; done", "x="+value+"; x=$x/..", "y="+value+"; x=$y", "set -- "+value+"; x=$1", ": ${x:="+value+"}", "x+="+value, "printf -v x %s "+value, "x=("+value+" b)", "local x="+value, "declare x="+value, "echo "+value+" | read -r x", "if true; then x="+value+"; fi", "( x="+value+" )", "{ x="+value+"; }") + sep + use(word)
 	case 4:
 		return "for x in " + g.one("../out/x", "a.txt b.txt", "$(ls)", "*.txt", "sub ..", "-o", "{1..3}", "*", "../*") + "; do " + use(g.one("$x", `"$x"`, `"./$x"`, `"$x.b"`)) + "; done"
@@ -261,11 +261,13 @@ func (g *toolGrammar) command() string {
 	case 0:
 		s += g.one("; ", " && ", " | ", " || ", "\n") + strings.TrimSuffix(g.tool(), "@")
 	case 1:
-		s += " " + g.one(">", ">>", "<", "2>", "&>") + " " + g.path()
+		s += " " + g.one(">", ">>", "<", "2>", "&>", "> /dev/fd/3 3<", ">> /dev/stderr 2<") + " " + g.path()
 	case 2:
 		s = g.one("sh -c ", "bash -c ", "dash -c ", "eval ") + g.quote(s)
 	case 3:
-		s = g.one("timeout 1 ", "env ", "nice ", "command ", "busybox ", "time ", "! ", "nohup ", "env LANG=C ", "exec ", "stdbuf -o0 ") + s
+		s = g.one("timeout 1 ", "env ", "nice ", "command ", "busybox ", "time ", "! ", "nohup ", "env LANG=C ", "exec ", "exec -a rm busybox ", "exec -a git-init ", "stdbuf -o0 ") + s
+	case 4:
+		s = g.statement()
 	}
 	return s
 }
