@@ -131,7 +131,7 @@ func judgeRead(j *judgement, n *Node, c *command) {
 		j.judgeAssigned(n, f)
 	}
 	for _, o := range got.options { // zsh evaluates it
-		if o.kind == ':' && o.name != "-d" && o.name != "-p" && strings.Trim(o.value.text, "0123456789.") != "" || !o.value.known {
+		if o.kind == ':' && o.name != "-d" && o.name != "-p" && (!o.value.known || strings.Trim(o.value.text, "0123456789.") != "") {
 			j.softDeny(n, c, unlisted("a value of "+c.name+" that is no number", "the number"))
 		}
 	}

@@ -58,8 +58,9 @@
 // here-documents, assignments of variables that nothing else reads. Not on the list is what
 // is needed rarely and hard to judge: arithmetic with names, integer and special variables,
 // declare, printf -v, functions, traps, coprocesses, aliases, computed subscripts, awk beyond
-// patterns and print, sed beyond s, d and p. The reason names the construct and what to
-// write instead.
+// patterns and print, sed beyond s, d and p, and what shells read in different ways: a comment
+// that ends in a backslash, single quotes in "${x:-…}", a line of a here-document that begins
+// with its end. The reason names the construct and what to write instead.
 //
 // A command is parsed as bash parses it, and every simple command in it is judged, also in
 // the texts that sh -c, git rebase --exec and similar commands run, and after env,
@@ -90,7 +91,9 @@
 //
 // Symlinks and .. are resolved in the part of a path that exists; the rest is taken
 // literally. A tool's path that a runtime may read in another way (@file and file: URLs of
-// Pi) is unknown. Writes must be in the roots, and outside of .git and of what steers a runtime:
+// Pi) is unknown. A write to /dev/stdout or
+// /dev/fd/N is denied, because Linux opens the file behind it again. Writes must be in the
+// roots, and outside of .git and of what steers a runtime:
 // settings, plugins, hooks, MCP servers, agents, skills, in any folder. control.txt has them;
 // each adapter states those of its runtime. A file that only instructs a runtime (AGENTS.md)
 // is unknown. With ConfineReads, reads must be in the roots too.
@@ -130,12 +133,13 @@
 // ParseRule documents their forms, Load the file. A rule that denies or asks also holds
 // if it may match: npm $x may be npm publish. It holds for a program in any folder, and
 // for git's subcommands after git's own options. A rule that allows holds only for the
-// words as they are written.
+// words as they are written. A fetch whose host is neither a name in ASCII nor an address in its
+// usual form is denied, because a client makes another host of it.
 //
 // # Runtimes
 //
-// The tool Bash is judged as bash. If it is zsh, glob qualifiers and =program are not
-// allowed as bash reads them: an extended pattern, an unknown program. Codex wraps commands in
+// The tool Bash is judged as bash. What zsh reads otherwise is not allowed: glob qualifiers,
+// =program, >! FILE, $=x, $x[y], and words of exit and break that are no numbers. Codex wraps commands in
 // bash -lc '…' and may join the words of the wrapper without quotes, so words after the
 // text of a shell are denied.
 package policy

@@ -15,7 +15,7 @@ func (j *judgement) judgeWord(n *Node, w *syntax.Word, st state) {
 	}
 }
 
-var zshExpansion = regexp.MustCompile(`(^|[^\\])\$[=~^+]`)
+var zshExpansion = regexp.MustCompile(`(^|[^\\])\$[=~^+]+[\w{(@*]`)
 
 // judgeParts judges the parts of a word or of double quotes. zsh expands some of them that are
 // text for bash.

@@ -116,22 +116,23 @@ var plainDelimiter = regexp.MustCompile(`^(\w+|'\w+'|"\w+"|\\\w+)$`)
 // that only begins with its delimiter, and the parser does not.
 func (j *judgement) judgeHereDocument(n *Node, r *syntax.Redirect, st state) {
 	n.allow("a text on standard input")
-	end := j.source(r.Word)
-	if !plainDelimiter.MatchString(end) {
+	if !plainDelimiter.MatchString(j.source(r.Word)) {
 		n.deny(unlisted("the end of the here-document", "<<'EOF'"))
 	}
 	if r.Hdoc == nil {
 		return
 	}
-	end = strings.Trim(end, `\'"`)
+	end := strings.Trim(j.source(r.Word), `\'"`)
 	text := strings.TrimSuffix(j.source(r.Hdoc), end)
 	for line := range strings.SplitSeq(text+"\n"+strings.ReplaceAll(text, "\\\n", ""), "\n") {
 		if strings.HasPrefix(strings.TrimLeft(line, "\t"), end) {
 			n.deny("a line of the here-document begins with its end " + end + ", where bash may end it; write another end")
 		}
 	}
-	j.denySingleQuotes(n, r.Hdoc)
-	j.judgeWord(n, r.Hdoc, st)
+	if end == j.source(r.Word) { // without quotes
+		j.denySingleQuotes(n, r.Hdoc)
+		j.judgeWord(n, r.Hdoc, st)
+	}
 }
 
 // judgeTarget judges the file of a redirection.
