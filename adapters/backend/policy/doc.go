@@ -90,10 +90,10 @@
 // # Paths
 //
 // Symlinks and .. are resolved in the part of a path that exists; the rest is taken
-// literally. A tool's path that a runtime may read in another way (@file and file: URLs of
-// Pi) is unknown. A write to /dev/stdout or
-// /dev/fd/N is denied, because Linux opens the file behind it again. Writes must be in the
-// roots, and outside of .git and of what steers a runtime:
+// literally. A path in /proc that may lead elsewhere, such as /proc/self/cwd/x, is denied. A
+// tool's path that a runtime may read in another way (@file and file: URLs of Pi) is unknown. A
+// write to /dev/stdout or /dev/fd/N is denied, because Linux opens the file behind it again.
+// Writes must be in the roots, and outside of .git and of what steers a runtime:
 // settings, plugins, hooks, MCP servers, agents, skills, in any folder. control.txt has them;
 // each adapter states those of its runtime. A file that only instructs a runtime (AGENTS.md)
 // is unknown. With ConfineReads, reads must be in the roots too.

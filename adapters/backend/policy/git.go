@@ -141,7 +141,9 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 				j.softDeny(n, &g.command, "the file or the branch is unknown: "+a.src)
 			}
 			for _, d := range joinDirs(g.st.dirs, a.text) {
-				if place, err := resolvePath(d); a.known && err == nil && !read {
+				if place, err := resolvePath(d); err != nil {
+					n.deny("the path cannot be resolved: " + err.Error())
+				} else if a.known && !read {
 					j.judgeResolved(n.addPart(WhatWrite, a.src), writes, place)
 				}
 			}

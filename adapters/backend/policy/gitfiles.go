@@ -68,7 +68,7 @@ func (g *gitCommand) judgeCompared(j *judgement, n *Node, got parsed) {
 			continue
 		}
 		for _, d := range joinDirs(g.st.dirs, f.text) {
-			if place, err := resolvePath(d); all || err == nil && exists(place) && !j.inRoots(place) {
+			if place, err := resolvePath(d); all || err != nil || exists(place) && !j.inRoots(place) {
 				j.judgeOperand(n, reads, f, g.st)
 				if j.hasReadRules() {
 					j.judgeTree(n, d, true, false)

@@ -17,11 +17,17 @@ import (
 // mostLinks is the limit of symlinks in one path, as in the kernel.
 const mostLinks = 40
 
-var errLinks = errors.New("too many symbolic links")
+var (
+	errLinks = errors.New("too many symbolic links")
+	errProc  = errors.New("a path in /proc that may lead elsewhere; name the file by its own path")
+)
+
+// plainProc matches the paths in /proc that lead nowhere else. The others may be links such
+// as cwd, root and fd/3, which are other files for the command than for this process.
+var plainProc = regexp.MustCompile(`^/proc(/(version|stat|uptime|loadavg|mounts|filesystems|cmdline|modules|swaps|devices|partitions|diskstats|[a-z]+info)|(/sys|/net)(/\w[\w.-]*)+|/(self|[0-9]+)/(status|stat|statm|maps|mounts|mountinfo|cmdline|cgroup|limits|comm|io))?$`)
 
 // resolvePath resolves symlinks and .. as far as the path exists; the rest is taken
-// literally. It does not follow links in /proc, which would be those of this process and
-// not of the command's.
+// literally.
 func resolvePath(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", errors.New("not an absolute path")
@@ -40,7 +46,10 @@ func resolvePath(path string) (string, error) {
 		}
 		next := filepath.Join(at, c)
 		if next == "/proc" {
-			return filepath.Join(append([]string{next}, rest...)...), nil
+			if path = strings.Join(append([]string{next}, rest...), "/"); !plainProc.MatchString(path) {
+				return "", errProc
+			}
+			return path, nil
 		}
 		info, err := os.Lstat(next)
 		switch {
@@ -337,6 +346,8 @@ func (j *judgement) judgeTree(n *Node, dir string, hidden, follow bool) {
 func (j *judgement) judgeLinkBelow(p *Node, root, name string) {
 	place, err := resolvePath(name)
 	switch {
+	case errors.Is(err, errProc):
+		p.deny("the path cannot be resolved: " + err.Error())
 	case err != nil || isInside(place, root):
 	case j.ConfineReads && !j.inRoots(place):
 		p.deny("a read outside of the workspace: " + place)
