@@ -76,7 +76,7 @@ func judgeGit(j *judgement, n *Node, c *command) {
 			remotes = append(remotes, f.text)
 		}
 	}
-	j.judgeRepositories(n, &g.command, g.readsOnly(), remotes) // before those that the command makes
+	j.judgeRepositories(n, &g.command, remotes) // before those that the command makes
 	g.judgeSubcommand(j, n)
 }
 

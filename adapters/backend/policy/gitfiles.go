@@ -88,7 +88,7 @@ func (g *gitCommand) printsFiles() bool {
 		return got.mayHold("-v", "--verbose")
 	case "grep":
 		return !got.hasOption("-l", "-L", "--files-with-matches", "--files-without-match", "--name-only")
-	case "diff", "show", "whatchanged", "diff-tree", "diff-index", "diff-files", "range-diff":
+	case "diff", "show", "diff-tree", "diff-index", "diff-files", "range-diff":
 		return patch || !brief
 	}
 	return patch

@@ -24,6 +24,15 @@ import (
 // * instead of a subsection.
 var plainGitSettings = append(listedNames("git settings of a repository"), gitSettings...)
 
+// gitRemoteSettings are those that name a remote or a folder. Those of a partial clone make
+// commands that read fetch objects, so they must be the user's. gitUnusualFiles are patterns
+// of files that no repository in a clone needs.
+var (
+	gitRemoteSettings    = listedNames("git settings of a remote")
+	partialCloneSettings = listedNames("git settings of a partial clone")
+	gitUnusualFiles      = listedNames("unusual files of git")
+)
+
 // lfsFilters are the values that `git lfs install` sets.
 var lfsFilters = map[string]string{
 	"filter.lfs.clean": "git-lfs clean -- %f", "filter.lfs.smudge": "git-lfs smudge -- %f", "filter.lfs.process": "git-lfs filter-process",
@@ -37,12 +46,12 @@ const (
 )
 
 // judgeRepositories judges the repositories that a git command may run in.
-func (j *judgement) judgeRepositories(n *Node, c *command, readOnly bool, remotes []string) {
+func (j *judgement) judgeRepositories(n *Node, c *command, remotes []string) {
 	if len(c.st.dirs) == 0 {
 		j.softDeny(n, c, "the repository is unknown, and its settings may run a program")
 		return
 	}
-	r := repositoryReader{judgement: j, readOnly: readOnly, seen: map[string]bool{}}
+	r := repositoryReader{judgement: j, seen: map[string]bool{}}
 	for _, d := range c.st.dirs {
 		place, err := resolvePath(d)
 		if err != nil {
@@ -52,11 +61,13 @@ func (j *judgement) judgeRepositories(n *Node, c *command, readOnly bool, remote
 		if j.crossesNewLink(d, true) || j.mayFindNewRepository(place) {
 			j.softDeny(n, c, "an earlier part of the command may make a repository there; run git as a separate command")
 		}
-		r.readUpwards(place)
-		for _, remote := range remotes {
-			r.readRemote(place, remote)
-			r.readRemote(repositoryTop(place), remote)
-		}
+		r.dirs = append(r.dirs, place, repositoryTop(place))
+	}
+	for _, d := range r.dirs {
+		r.readUpwards(d)
+	}
+	for _, remote := range remotes {
+		r.readRemote(remote)
 	}
 	if r.why != "" {
 		j.softDeny(n, c, r.why)
@@ -66,9 +77,9 @@ func (j *judgement) judgeRepositories(n *Node, c *command, readOnly bool, remote
 // repositoryReader looks for settings and hooks that run a program.
 type repositoryReader struct {
 	*judgement
-	readOnly bool // the command only reads, so it runs few hooks
-	seen     map[string]bool
-	why      string // the first reason against the command
+	dirs []string // of the command, and the tops of their repositories
+	seen map[string]bool
+	why  string // the first reason against the command
 }
 
 func (r *repositoryReader) noteReason(place, why string) {
@@ -116,20 +127,18 @@ func (r *repositoryReader) readDotGit(dir string) {
 		if to = strings.TrimRight(to, "\r\n"); !filepath.IsAbs(to) {
 			to = dir + "/" + to
 		}
-		if place, err := resolvePath(to); err == nil {
-			r.readRepository(place, dir)
+		if to, err = resolvePath(to); err != nil {
+			r.noteReason(dir, err.Error())
+			return
 		}
+		r.readRepository(to, dir)
 	}
 }
 
 // isGitDir reports whether git may take a folder for a repository.
 func isGitDir(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, "HEAD"))
-	if err != nil {
-		return false
-	}
-	_, common := os.Lstat(filepath.Join(dir, "commondir"))
-	return common == nil || isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs"))
+	has := func(name string) bool { return exists(filepath.Join(dir, name)) }
+	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
 // isWholeGitDir reports whether git surely takes a folder for a repository.
@@ -155,16 +164,19 @@ func (r *repositoryReader) readRepository(gitDir, workTree string) {
 		return
 	}
 	common := gitDir
-	if text, err := readSmall(filepath.Join(gitDir, "commondir"), mostConfig); err == nil {
+	text, err := readSmall(filepath.Join(gitDir, "commondir"), mostConfig)
+	if err == nil {
 		if common = strings.TrimRight(string(text), "\r\n"); !filepath.IsAbs(common) {
 			common = gitDir + "/" + common
 		}
-		if common, err = resolvePath(common); err != nil {
-			r.noteReason(gitDir, err.Error())
-			return
-		}
+		common, err = resolvePath(common)
 	}
-	repo := gitRepository{dir: gitDir, workTree: workTree, hooks: filepath.Join(common, "hooks")}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.noteReason(gitDir, err.Error())
+		return
+	}
+	_, program := controlFile(r.relToRoot(gitDir))
+	repo := gitRepository{dir: gitDir, workTree: workTree, hooks: filepath.Join(common, "hooks"), brought: r.inRoots(gitDir) && program != "git"}
 	for _, file := range []string{filepath.Join(common, "config"), filepath.Join(gitDir, "config.worktree")} {
 		r.readConfig(&repo, file, 0)
 	}
@@ -173,7 +185,10 @@ func (r *repositoryReader) readRepository(gitDir, workTree string) {
 }
 
 // gitRepository is a repository with the folders that its configuration may change.
-type gitRepository struct{ dir, workTree, hooks string }
+type gitRepository struct {
+	dir, workTree, hooks string
+	brought              bool // it came with the workspace, because it is no folder .git
+}
 
 // base returns the folder in which git runs hooks and resolves remotes.
 func (repo *gitRepository) base() string { return cmp.Or(repo.workTree, repo.dir) }
@@ -211,8 +226,9 @@ func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth in
 			if place, err := resolvePath(repo.workTree); err != nil || !r.inRoots(place) {
 				r.noteReason(file, s.key)
 			}
-		case name == "remote.*.url" || name == "remote.*.pushurl":
-			r.readRemote(repo.base(), s.value)
+		case slices.Contains(gitRemoteSettings, name):
+			r.readRemote(s.value, repo.base())
+		case !repo.brought && slices.Contains(partialCloneSettings, name):
 		case name == "core.fsmonitor" && slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "1", "0"}, strings.ToLower(s.value)):
 		case name == "core.pager" && (s.value == "cat" || s.value == ""), name == "merge.*.driver" && s.value == "true":
 		case lfsFilters[s.key] != "" && lfsFilters[s.key] == s.value:
@@ -241,22 +257,33 @@ func (r *repositoryReader) readInclude(repo *gitRepository, file, to string, dep
 	r.readConfig(repo, place, depth+1)
 }
 
-// readHooks judges the hooks of a repository. Commands that only read run one hook,
-// because they refresh the index. The other hooks of a .git folder, which agents cannot
-// write, are the user's; those of any other folder in the workspace came with it.
+// readHooks judges the hooks of a repository. Those of a .git folder, which agents cannot
+// write, are the user's, except the one that commands run which only read. Those of any other
+// folder in the workspace came with it, and so did what leads to other repositories or holds
+// the commands of a rebase.
 func (r *repositoryReader) readHooks(repo *gitRepository) {
-	_, program := controlFile(r.relToRoot(repo.dir))
-	own := r.inRoots(repo.dir) && program != "git"
-	if own && (exists(filepath.Join(repo.dir, "rebase-merge")) || exists(filepath.Join(repo.dir, "rebase-apply"))) && !r.readOnly {
-		r.noteReason(repo.dir, "a rebase that may run commands")
+	if repo.brought {
+		for _, pattern := range gitUnusualFiles {
+			if found, _ := filepath.Glob(escapeGlob(repo.dir) + "/" + pattern); len(found) > 0 {
+				r.noteReason(found[0], "it names other repositories or commands")
+			}
+		}
+		if holdsLink(repo.dir) {
+			r.noteReason(repo.dir, "it holds a link")
+		}
 	}
-	entries, err := os.ReadDir(repo.hooks)
+	hooks, err := resolvePath(repo.hooks)
+	if err != nil {
+		r.noteReason(repo.hooks, err.Error())
+		return
+	}
+	entries, err := os.ReadDir(hooks)
 	if err != nil {
 		return // no hooks
 	}
 	for _, e := range entries {
-		if e.Name() == "post-index-change" || own && !r.readOnly && !strings.HasSuffix(e.Name(), ".sample") {
-			r.noteReason(repo.hooks, "the hook "+e.Name())
+		if e.Name() == "post-index-change" || repo.brought && !strings.HasSuffix(e.Name(), ".sample") {
+			r.noteReason(hooks, "the hook "+e.Name())
 		}
 	}
 }
@@ -279,31 +306,37 @@ func (r *repositoryReader) readSubmodules(repo *gitRepository) {
 				continue // a file
 			}
 			place, err := resolvePath(repo.base() + "/" + l)
-			if err == nil && exists(filepath.Join(place, ".git")) {
+			if err != nil {
+				r.noteReason(file, err.Error())
+			} else if exists(filepath.Join(place, ".git")) {
 				r.readDotGit(place)
 			}
 		}
 	}
 }
 
-// readRemote reads a remote that is a folder: git runs in it, with its hooks.
-func (r *repositoryReader) readRemote(dir, url string) {
+// readRemote reads a remote that is a folder: git runs in it, with its hooks. git resolves its
+// path from the folder of the command or from that of the repository.
+func (r *repositoryReader) readRemote(url string, repository ...string) {
 	if strings.Contains(url, "::") {
-		r.noteReason(dir, "an address that runs a program: "+url)
+		r.noteReason(url, "an address that runs a program")
 		return
 	}
 	url = strings.TrimPrefix(url, "file://")
 	if url == "" || strings.Contains(url, "://") {
 		return
 	}
-	if !filepath.IsAbs(url) {
-		url = dir + "/" + url
-	}
-	for _, name := range []string{url, url + ".git"} {
-		if place, err := resolvePath(name); err == nil && isDir(place) {
-			r.readDotGit(place)
-			if isGitDir(place) {
-				r.readRepository(place, "")
+	for _, name := range joinDirs(slices.Concat(r.dirs, repository), url) {
+		for _, name := range []string{name, name + ".git"} {
+			place, err := resolvePath(name)
+			switch {
+			case err != nil:
+				r.noteReason(name, err.Error())
+			case isDir(place):
+				r.readDotGit(place)
+				if isGitDir(place) {
+					r.readRepository(place, "")
+				}
 			}
 		}
 	}
@@ -311,14 +344,18 @@ func (r *repositoryReader) readRemote(dir, url string) {
 
 // readSmall reads a regular file of at most so many bytes.
 func readSmall(name string, most int64) ([]byte, error) {
-	info, err := os.Stat(name)
+	place, err := resolvePath(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Lstat(place)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > most {
 		return nil, fmt.Errorf("%s is not a file, or too long", name)
 	}
-	return os.ReadFile(name)
+	return os.ReadFile(place)
 }
 
 // readIndex returns the paths in an index (gitformat-index, versions 2 and 3 with SHA-1), and

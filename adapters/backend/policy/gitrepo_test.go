@@ -136,6 +136,54 @@ func TestRepositoriesThatRunPrograms(t *testing.T) {
 			writeFile(tb, work, "docs/x/hooks/pre-receive", hook)
 			hostGit(tb, work, "--git-dir=docs/x", "update-ref", "-d", "refs/heads/main")
 		}, false}, // git push needs more programs than the cell has
+		{"settings behind a link to another folder for each process", "git -C docs/x status", func(tb testing.TB, work string) {
+			tb.Helper()
+			layBareRepository(tb, work, "[core]\n\tfsmonitor = frob\n")
+			must(tb, os.Rename(filepath.Join(work, "docs/x/config"), filepath.Join(work, "docs/x/settings")))
+			must(tb, os.Symlink("/proc/self/cwd/settings", filepath.Join(work, "docs/x/config")))
+		}, false}, // the cell has no /proc
+		{"settings behind a link", "git -C docs/x log -p", func(tb testing.TB, work string) {
+			tb.Helper()
+			layBareRepository(tb, work, "")
+			must(tb, os.Rename(filepath.Join(work, "docs/x/config"), filepath.Join(work, "docs/x/settings")))
+			must(tb, os.Symlink("settings", filepath.Join(work, "docs/x/config")))
+		}, false},
+		{"hooks in another folder for each process", "git -C docs/x status", func(tb testing.TB, work string) {
+			tb.Helper()
+			layBareRepository(tb, work, "[core]\n\thooksPath = /proc/self/cwd/docs/hooks\n")
+			writeFile(tb, work, "a.txt", "a\nsudo\n")
+			writeFile(tb, work, "docs/hooks/post-index-change", hook)
+		}, false},
+		{"a folder by another name for each process", "git -C /proc/self/cwd/docs/x status", bare("[core]\n\tfsmonitor = frob\n"), false},
+		{"cd to a folder by another name", "cd /proc/self/cwd/docs/x && git status", bare("[core]\n\tfsmonitor = frob\n"), false},
+		{"objects of another repository", "git -C docs/x log -p", func(tb testing.TB, work string) {
+			tb.Helper()
+			layBareRepository(tb, work, "")
+			writeFile(tb, work, "docs/x/objects/info/alternates", "../../../../out/r/objects\n")
+		}, false},
+		{"another repository", "git -C docs/y log -p --all", func(tb testing.TB, work string) {
+			tb.Helper()
+			writeFile(tb, work, "docs/y/HEAD", "ref: refs/heads/main\n")
+			writeFile(tb, work, "docs/y/commondir", "../../../out/r\n")
+		}, false},
+		{"objects that are fetched when they are read", "git -C docs/x log -p", bare("[extensions]\n\tpartialClone = origin\n"), false},
+		{"a remote that has the missing objects", "git -C docs/x blame a.txt", bare("[remote \"origin\"]\n\turl = ../y\n\tpromisor = true\n"), false},
+		{"a hook that a fetch of missing objects runs", "git -C docs/x show", func(tb testing.TB, work string) {
+			tb.Helper()
+			layBareRepository(tb, work, "")
+			writeFile(tb, work, "docs/x/hooks/pre-auto-gc", hook)
+		}, false},
+		{"a hook for the objects of a cleanup", "git -C docs/x commit -m x", bare("[gc]\n\trecentObjectsHook = frob\n"), false},
+		{"lines of the list of a rebase", "git -C docs/x rebase side", bare("[rebase]\n\tinstructionFormat = \"%s%nexec frob\"\n"), false}, // the cell has no /dev/urandom for new commits
+		{"the remote of each push", "git -C docs/x push", bareWithReceiver("[remote]\n\tpushDefault = ../y\n"), false},
+		{"the remote of a branch", "git -C docs/x push", bareWithReceiver("[branch \"main\"]\n\tremote = ../y\n"), false},
+		{"the remote of pushes of a branch", "git -C docs/x push", bareWithReceiver("[branch \"main\"]\n\tpushRemote = ../y\n"), false},
+		{"a remote that is relative to the folder of the command", "git -C docs/x/refs push origin main", bareWithReceiver("[remote \"origin\"]\n\turl = ../../y\n"), false},
+		{"a remote in a file", "git -C docs/x push origin main", func(tb testing.TB, work string) {
+			tb.Helper()
+			layBareRepository(tb, work, "")
+			writeFile(tb, work, "docs/x/remotes/origin", "URL: ../y\n")
+		}, false},
 		{"pager", "git -C docs/x log", bare("[core]\n\tpager = frob\n"), false},
 		{"pager of a command", "git -C docs/x log", bare("[pager]\n\tlog = frob\n"), false},
 		{"ssh", "git -C docs/x fetch", bare("[core]\n\tsshCommand = frob\n"), false},
@@ -169,6 +217,16 @@ func bare(config string) func(testing.TB, string) {
 	}
 }
 
+// bareWithReceiver lays a second repository that a push to ../y reaches.
+func bareWithReceiver(config string) func(testing.TB, string) {
+	return func(tb testing.TB, work string) {
+		tb.Helper()
+		layBareRepository(tb, work, config)
+		hostGit(tb, work, "init", "-q", "--bare", "--template=", "docs/y")
+		writeFile(tb, work, "docs/y/hooks/pre-receive", "#!/bin/dash\nfrob\n")
+	}
+}
+
 func repo(config string) func(testing.TB, string) {
 	return func(tb testing.TB, work string) {
 		tb.Helper()
@@ -186,6 +244,8 @@ func TestPlainRepositoriesAreHarmless(t *testing.T) {
 	for name, config := range map[string]string{
 		"a clone": "[core]\n\tlogallrefupdates = true\n[remote \"origin\"]\n\turl = git@github.com:a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n",
 		"git-lfs": "[lfs]\n\trepositoryformatversion = 0\n[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n\tprocess = git-lfs filter-process\n\trequired = true\n",
+		"partial": "[extensions]\n\tpartialClone = origin\n[remote \"origin\"]\n\turl = git@github.com:a/b.git\n\tpromisor = true\n\tpartialclonefilter = blob:none\n",
+		"rebase":  "[rebase]\n\tautoStash = true\n\tupdateRefs = true\n[gc]\n\tauto = 0\n[fetch]\n\tprune = true\n[remote]\n\tpushDefault = origin\n",
 		"husky":   "[core]\n\thooksPath = .husky/_\n",
 		"monitor": "[core]\n\tfsmonitor = false\n\tuntrackedCache\n[alias]\n\tst = !frob\n",
 		"merge":   "[merge \"ours\"]\n\tdriver = true\n[user]\n\tname = \"A # B\"\n\temail = a@b\n",

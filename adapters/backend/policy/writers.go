@@ -100,7 +100,11 @@ func (j *judgement) judgeInto(n *Node, c *command, got parsed) {
 }
 
 func isDir(name string) bool {
-	info, err := os.Stat(name)
+	place, err := resolvePath(name)
+	if err != nil {
+		return false
+	}
+	info, err := os.Lstat(place)
 	return err == nil && info.IsDir()
 }
 
