@@ -134,8 +134,18 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 		g.judgePathspecs(j, n, args)
 		j.judgeOperands(n, c, parsed{operands: args})
 		j.judgeRenamed(n, c, args)
+		for _, a := range args {
+			if g.name == "rm" && !got.hasOption("--cached") {
+				j.denyRemovingRoots(n, a, g.st)
+			}
+		}
 	case "checkout", "restore", "stash": // a word of checkout may be a file; git follows no link there
 		g.judgePathspecs(j, n, args)
+		if g.name == "stash" && !read && j.hasReadRules() && got.mayHold("-a", "-u", "--all", "--include-untracked") {
+			for _, d := range repositoryTops(g.st.dirs) { // git tracks what is there
+				j.judgeTree(n, d, true, false)
+			}
+		}
 		for _, a := range args {
 			if !a.known {
 				j.softDeny(n, &g.command, "the file or the branch is unknown: "+a.src)
