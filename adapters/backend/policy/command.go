@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -302,24 +304,14 @@ func (j *judgement) judgeOperand(n *Node, a access, f field, st state) {
 // judgeGlobWrite judges a write to the matches of a pattern: the folder before its first
 // special character, and the current matches on the disk.
 func (j *judgement) judgeGlobWrite(n *Node, f field, st state) {
-	dir := f.prefix[:strings.LastIndexByte(f.prefix, '/')+1]
-	cut := 0 // the begin of the parts with special characters
-	for range strings.Count(dir, "/") {
-		cut += strings.IndexByte(f.text[cut:], '/') + 1
-	}
-	parts := splitPath(f.text[cut:])
 	p := n.addPart(WhatWrite, f.src)
-	for _, part := range parts {
-		up, err := path.Match(goGlob(part), "..")
-		if up && strings.HasPrefix(part, ".") || err != nil || part == ".." || strings.Contains(part, "[:") || len(parts) > 4 {
-			p.deny("a write, and the matches of the pattern are unknown")
-			return
-		}
-	}
-	if dir == "" {
-		dir = "."
+	matches, ok := globMatches(f, st.dirs)
+	if !ok {
+		p.deny("a write, and the matches of the pattern are unknown")
+		return
 	}
 	p.allow("what matches")
+	dir := cmp.Or(f.globDir(), ".")
 	j.judgePath(p, writes, dir, st.dirs)
 	p.settleEffects()
 	if p.Effect != adapters.EffectAllow {
@@ -329,37 +321,57 @@ func (j *judgement) judgeGlobWrite(n *Node, f field, st state) {
 	if j.makesLinksIn(joinDirs(st.dirs, dir)) {
 		j.setUnknown(p, newLinkReason)
 	}
-	for _, d := range joinDirs(st.dirs, dir) {
-		matches, err := filepath.Glob(escapeGlob(d) + "/" + goGlob(f.text[cut:]))
-		if err != nil || len(matches) > mostFields {
-			p.deny("the matches of the pattern are unknown")
-			return
-		}
-		for _, m := range matches {
-			if matchesHidden(splitPath(m), parts) {
-				continue
-			}
-			j.judgePath(p, writes, m, nil)
-		}
+	for _, m := range matches {
+		j.judgePath(p, writes, m, nil)
 	}
 }
+
+// globDir returns the folder of a pattern before its first special character, with a slash,
+// or "".
+func (f *field) globDir() string { return f.prefix[:strings.LastIndexByte(f.prefix, '/')+1] }
+
+// globMatches returns the paths that a pattern matches on the disk, as a shell expands it. It
+// reports false if they are unknown.
+func globMatches(f field, dirs []string) (at []string, ok bool) {
+	cut := 0 // the begin of the parts with special characters
+	for range strings.Count(f.globDir(), "/") {
+		cut += strings.IndexByte(f.text[cut:], '/') + 1
+	}
+	at = joinDirs(dirs, f.globDir())
+	for _, part := range splitPath(f.text[cut:]) {
+		if part == "." {
+			continue
+		}
+		up, err := path.Match(goGlob(part), "..")
+		if up && strings.HasPrefix(part, ".") || err != nil || part == ".." || classInBrackets.MatchString(part) {
+			return nil, false
+		}
+		var next []string
+		for _, d := range at {
+			place, err := resolvePath(d)
+			if err != nil {
+				return nil, false
+			}
+			matches, err := filepath.Glob(escapeGlob(place) + "/" + goGlob(part))
+			if next = append(next, matches...); err != nil || len(next) > mostFields {
+				return nil, false
+			}
+		}
+		at = slices.DeleteFunc(next, func(m string) bool { // a shell matches hidden names only by a dot
+			return strings.HasPrefix(path.Base(m), ".") && !strings.HasPrefix(part, ".")
+		})
+	}
+	return at, true
+}
+
+// classInBrackets matches the begin of what Go's patterns do not have: [:alpha:], [=a=], [.a.].
+var classInBrackets = regexp.MustCompile(`\[[:=.]`)
 
 // goGlob converts a shell pattern to Go's syntax.
 func goGlob(s string) string { return strings.ReplaceAll(s, "[!", "[^") }
 
 func escapeGlob(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
-}
-
-// matchesHidden reports whether a part that begins with a dot was matched by a pattern
-// that does not. A shell would not match it.
-func matchesHidden(name, pattern []string) bool {
-	for i, p := range pattern {
-		if strings.HasPrefix(name[len(name)-len(pattern)+i], ".") && !strings.HasPrefix(p, ".") {
-			return true
-		}
-	}
-	return false
 }
 
 // applyCommandRules applies the rules to a command. Rules that deny or ask hold for the

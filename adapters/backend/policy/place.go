@@ -25,8 +25,14 @@ func (j *judgement) judgePlace(n *Node, c *command, f field) {
 		j.softDeny(n, c, unlisted("settings in the words of a command", "a file of the workspace"))
 	case slices.Contains([]string{"gotestsum", "cmake"}, c.name) && (strings.HasPrefix(f.text, "-") || strings.Contains(f.text, "=")):
 		j.softDeny(n, c, "an option for the tool that "+c.name+" runs: "+f.src)
-	case f.glob && strings.Contains(f.prefix, "/") && !strings.Contains(f.text, ".."):
-		j.judgePlaceName(n, st, f.prefix[:strings.LastIndexByte(f.prefix, '/')]+"/")
+	case f.glob && strings.Contains(f.prefix, "/"):
+		matches, ok := globMatches(f, st.dirs)
+		if !ok {
+			j.softDeny(n, c, "the matches of the pattern are unknown: "+f.src)
+		}
+		for _, m := range append(matches, f.globDir()) {
+			j.judgePlaceName(n, st, m)
+		}
 	case !f.known:
 		j.softDeny(n, c, "the place is unknown: "+f.src)
 	case strings.Contains(f.text, "://") && !strings.HasPrefix(c.name, "make") || strings.HasPrefix(f.text, "git@"),
@@ -61,15 +67,17 @@ func (j *judgement) packageDirs(dirs []string) (out []string) {
 }
 
 // placeNames returns the parts of a word that may be a path: the word, the value of an
-// option, and what follows each =, : and @, as in pytest @FILE.
+// option, what follows each =, : and @, as in pytest @FILE, and all of these of a list.
 func placeNames(word string) (out []string) {
-	out = append(out, word)
 	if len(word) > 2 && word[0] == '-' { // a letter with its value, behind --
 		out = append(out, word[2:])
 	}
-	for i := range len(word) {
-		if strings.IndexByte("=:@", word[i]) >= 0 {
-			out = append(out, word[i+1:])
+	for _, part := range append(strings.Split(word, ","), word) {
+		out = append(out, part)
+		for i := range len(part) {
+			if strings.IndexByte("=:@", part[i]) >= 0 {
+				out = append(out, part[i+1:])
+			}
 		}
 	}
 	for i, name := range out {

@@ -126,24 +126,30 @@ func (j *judgement) judgeLinks(n *Node, c *command, got parsed, symbolic bool) {
 	}
 }
 
-// judgeCompress judges gzip and its kin. They write a file next to each operand. A
-// decompressed file loses its ending, so its name may be a protected one.
+// judgeCompress judges gzip and its kin. They write a file next to each operand, unless they
+// print. A decompressed file loses its ending, so its name may be a protected one.
 func judgeCompress(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
+	packer := strings.Replace(c.name, "un", "", 1)
+	ending := map[string]string{"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst"}[packer]
+	unpacks := packer != c.name || got.hasOption("-d", "--decompress")
+	if got.hasOption("-c", "--stdout") || got.hasOption("-l", "-t", "--list", "--test") && !got.hasOption("-d", "--decompress") {
+		for _, f := range got.operands {
+			j.judgeOperand(n, reads, f, c.st)
+		}
+		return
+	}
 	j.judgeOperands(n, c, got)
 	j.judgeRenamed(n, c, got.operands)
-	unpacks := strings.Contains(c.name, "un") || got.hasOption("-d", "--decompress")
 	for _, f := range got.operands {
 		j.denyRemovingRoots(n, f, c.st)
-		if unpacks && !f.known {
-			n.deny("the files that it writes are unknown")
-		}
-		if ext := path.Ext(f.text); unpacks && ext != "" {
-			j.judgeOperand(n, writes, literalField(strings.TrimSuffix(f.text, ext)), c.st)
-		}
-		if !unpacks && f.known {
-			ext := map[string]string{"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst"}[c.name]
-			j.judgeOperand(n, writes, literalField(f.text+ext), c.st)
+		switch name, ends := strings.CutSuffix(f.text, ending); {
+		case unpacks && (!f.known || !ends):
+			n.deny("the files that it writes are unknown; name them, with the ending " + ending)
+		case unpacks:
+			j.judgeOperand(n, writes, literalField(name), c.st)
+		case f.known:
+			j.judgeOperand(n, writes, literalField(f.text+ending), c.st)
 		}
 	}
 }
