@@ -333,6 +333,9 @@ func (f *field) globDir() string { return f.prefix[:strings.LastIndexByte(f.pref
 // globMatches returns the paths that a pattern matches on the disk, as a shell expands it. It
 // reports false if they are unknown.
 func globMatches(f field, dirs []string) (at []string, ok bool) {
+	if !f.glob {
+		return nil, false
+	}
 	cut := 0 // the begin of the parts with special characters
 	for range strings.Count(f.globDir(), "/") {
 		cut += strings.IndexByte(f.text[cut:], '/') + 1

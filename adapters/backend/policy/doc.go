@@ -113,7 +113,7 @@
 // workspace that makes a link is not noticed.
 //
 // This holds for the paths that a command names. If the names are unknown, as in
-// cp -r x/. . and tar x over a root, the command is denied; into a folder below, an
+// cp -r x/. ., cp "$f" . and tar x over a root, the command is denied; into a folder below, an
 // archive may unpack anything. The policy does not look at the files that git restores
 // from its history without their names (checkout of a branch, stash pop), that a package installs, or that code of the
 // workspace writes; they may be settings of the runtime. Other writes that become code

@@ -1,10 +1,12 @@
 package policy
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -92,24 +94,40 @@ func isInside(path, root string) bool {
 //go:embed control.txt
 var controlTable string
 
+// controlFiles are the names of all control files in lower case, with the program that reads
+// each.
+var controlFiles = func() map[string]string {
+	out := map[string]string{".git": "git"}
+	for line := range strings.SplitSeq(controlTable, "\n") {
+		runtime, names, _ := strings.Cut(line, ": ")
+		for name := range strings.FieldsSeq(strings.ToLower(names)) {
+			out[name] = cmp.Or(out[name], runtime)
+		}
+	}
+	return out
+}()
+
 // controlFile returns the first part of a path that is a control file, and the program
 // that reads it. It returns "" if there is none. Case is ignored, because some file systems
 // ignore it.
 func controlFile(path string) (name, program string) {
 	for c := range strings.SplitSeq(path, "/") {
-		if strings.EqualFold(c, ".git") {
-			return c, "git"
-		}
-		for line := range strings.SplitSeq(controlTable, "\n") {
-			runtime, names, _ := strings.Cut(line, ": ")
-			for n := range strings.FieldsSeq(names) {
-				if strings.EqualFold(c, n) {
-					return c, runtime
-				}
-			}
+		if program := controlFiles[strings.ToLower(c)]; program != "" {
+			return c, program
 		}
 	}
 	return "", ""
+}
+
+// mayNameControlFile reports whether a pattern for one part of a path may match a control file.
+func mayNameControlFile(pattern string) bool {
+	for name := range controlFiles {
+		matches, err := path.Match(strings.ToLower(goGlob(pattern)), name)
+		if err != nil || matches && (name[0] != '.' || pattern[0] == '.') {
+			return true
+		}
+	}
+	return false
 }
 
 // isInstruction reports whether a control file only instructs a runtime: people ask agents

@@ -69,6 +69,8 @@ func judgeCopy(j *judgement, n *Node, c *command) {
 	j.noteCopies(c, got)
 }
 
+const unknownFilesReason = "the files in the folder are unknown, and one may decide what runs; name them"
+
 // judgeInto judges files that are copied into a folder under their own names.
 func (j *judgement) judgeInto(n *Node, c *command, got parsed) {
 	from := got.operands
@@ -82,20 +84,35 @@ func (j *judgement) judgeInto(n *Node, c *command, got parsed) {
 		}
 		dir, from = from[len(from)-1], from[:len(from)-1]
 	}
+	if dir.glob {
+		j.softDeny(n, c, unlisted("a pattern for where "+c.name+" writes", "its name"))
+	}
 	if !dir.known {
 		return // denied already as a write
 	}
 	if got.hasOption("-T", "--no-target-directory") && slices.ContainsFunc(joinDirs(c.st.dirs, dir.text), isDir) {
-		n.deny("the files in the folder are unknown")
+		n.deny(unknownFilesReason)
 	}
 	for _, f := range from {
-		to := field{src: dir.src + "/" + f.src, glob: true, text: escapeGlob(dir.text) + "/*", prefix: dir.text + "/"}
-		if name := path.Base("/" + f.text); f.known && (name == "." || name == ".." || strings.HasSuffix(f.text, "/.")) {
-			n.deny("the files in the folder are unknown")
-		} else if f.known {
-			to = literalField(dir.text + "/" + name)
+		name := "*"
+		if f.known || f.glob {
+			name = path.Base("/" + f.text)
 		}
-		j.judgeOperand(n, writes, to, c.st)
+		switch {
+		case name == "." || name == "..":
+			n.deny(unknownFilesReason)
+		case f.known || f.glob && !strings.ContainsAny(name, `*?[\`):
+			j.judgeOperand(n, writes, literalField(dir.text+"/"+name), c.st)
+		default:
+			matches, ok := globMatches(f, c.st.dirs)
+			if !ok || mayNameControlFile(name) {
+				j.denyOverRoots(n, joinDirs(c.st.dirs, dir.text))
+			}
+			j.judgeOperand(n, writes, field{src: dir.src + "/" + f.src, glob: true, text: escapeGlob(dir.text) + "/" + name, prefix: dir.text + "/"}, c.st)
+			for _, m := range matches {
+				j.judgeOperand(n, writes, literalField(dir.text+"/"+path.Base(m)), c.st)
+			}
+		}
 	}
 }
 
@@ -245,7 +262,7 @@ func (j *judgement) denyOverRoots(n *Node, dirs []string) {
 	for _, d := range dirs {
 		place, err := resolvePath(d)
 		if err == nil && slices.ContainsFunc(j.roots, func(r string) bool { return isInside(r, place) }) {
-			n.deny("the files in the folder are unknown")
+			n.deny(unknownFilesReason)
 		}
 	}
 }
