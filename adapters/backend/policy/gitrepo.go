@@ -24,13 +24,13 @@ import (
 // * instead of a subsection.
 var plainGitSettings = append(listedNames("git settings of a repository"), gitSettings...)
 
-// gitRemoteSettings are those that name a remote or a folder. Those of a partial clone make
-// commands that read fetch objects, so they must be the user's. gitUnusualFiles are patterns
-// of files that no repository in a clone needs.
+// gitRemoteSettings are those that name a remote or a folder. gitUserSettings make commands
+// that read fetch objects, or read other files, so the user must have made them.
+// gitUnusualFiles are patterns of files that no repository in a clone needs.
 var (
-	gitRemoteSettings    = listedNames("git settings of a remote")
-	partialCloneSettings = listedNames("git settings of a partial clone")
-	gitUnusualFiles      = listedNames("unusual files of git")
+	gitRemoteSettings = listedNames("git settings of a remote")
+	gitUserSettings   = listedNames("git settings of the user")
+	gitUnusualFiles   = listedNames("unusual files of git")
 )
 
 // lfsFilters are the values that `git lfs install` sets.
@@ -105,34 +105,32 @@ func (r *repositoryReader) readUpwards(dir string) {
 }
 
 // readDotGit reads the repository that .git in a folder is, or leads to.
-func (r *repositoryReader) readDotGit(dir string) {
-	dotGit, err := resolvePath(filepath.Join(dir, ".git"))
+func (r *repositoryReader) readDotGit(dir string) { r.readNamed(dir+"/.git", dir) }
+
+// readNamed reads the repository that a folder is, or to which a file leads.
+func (r *repositoryReader) readNamed(name, workTree string) {
+	place, err := resolvePath(name)
 	if err != nil {
-		r.noteReason(dir, err.Error())
+		r.noteReason(name, err.Error())
 		return
 	}
-	info, err := os.Lstat(dotGit)
-	switch {
-	case err != nil:
-	case info.IsDir():
-		if isGitDir(dotGit) {
-			r.readRepository(dotGit, dir)
-		}
-	default:
-		text, err := readSmall(dotGit, mostConfig)
-		to, ok := strings.CutPrefix(string(text), "gitdir: ")
-		if err != nil || !ok {
-			return // git fails with such a file
-		}
-		if to = strings.TrimRight(to, "\r\n"); !filepath.IsAbs(to) {
-			to = dir + "/" + to
-		}
-		if to, err = resolvePath(to); err != nil {
-			r.noteReason(dir, err.Error())
-			return
-		}
-		r.readRepository(to, dir)
+	if isGitDir(place) {
+		r.readRepository(place, workTree)
+		return
 	}
+	text, err := readSmall(place, mostConfig)
+	to, ok := strings.CutPrefix(string(text), "gitdir: ")
+	if err != nil || !ok {
+		return // git fails with such a file
+	}
+	if to = strings.TrimRight(to, "\r\n"); !filepath.IsAbs(to) {
+		to = filepath.Dir(name) + "/" + to
+	}
+	if to, err = resolvePath(to); err != nil {
+		r.noteReason(name, err.Error())
+		return
+	}
+	r.readRepository(to, workTree)
 }
 
 // isGitDir reports whether git may take a folder for a repository.
@@ -228,7 +226,7 @@ func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth in
 			}
 		case slices.Contains(gitRemoteSettings, name):
 			r.readRemote(s.value, repo.base())
-		case !repo.brought && slices.Contains(partialCloneSettings, name):
+		case !repo.brought && slices.Contains(gitUserSettings, name):
 		case name == "core.fsmonitor" && slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "1", "0"}, strings.ToLower(s.value)):
 		case name == "core.pager" && (s.value == "cat" || s.value == ""), name == "merge.*.driver" && s.value == "true":
 		case lfsFilters[s.key] != "" && lfsFilters[s.key] == s.value:
@@ -302,20 +300,14 @@ func (r *repositoryReader) readSubmodules(repo *gitRepository) {
 			continue
 		}
 		for _, l := range slices.Sorted(maps.Keys(tracked)) {
-			if !tracked[l] {
-				continue // a file
-			}
-			place, err := resolvePath(repo.base() + "/" + l)
-			if err != nil {
-				r.noteReason(file, err.Error())
-			} else if exists(filepath.Join(place, ".git")) {
-				r.readDotGit(place)
+			if tracked[l] {
+				r.readDotGit(repo.base() + "/" + l)
 			}
 		}
 	}
 }
 
-// readRemote reads a remote that is a folder: git runs in it, with its hooks. git resolves its
+// readRemote reads a remote that is a folder, or a file that leads to one: git runs in it, with its hooks. git resolves its
 // path from the folder of the command or from that of the repository.
 func (r *repositoryReader) readRemote(url string, repository ...string) {
 	if strings.Contains(url, "::") {
@@ -328,16 +320,8 @@ func (r *repositoryReader) readRemote(url string, repository ...string) {
 	}
 	for _, name := range joinDirs(slices.Concat(r.dirs, repository), url) {
 		for _, name := range []string{name, name + ".git"} {
-			place, err := resolvePath(name)
-			switch {
-			case err != nil:
-				r.noteReason(name, err.Error())
-			case isDir(place):
-				r.readDotGit(place)
-				if isGitDir(place) {
-					r.readRepository(place, "")
-				}
-			}
+			r.readNamed(name, "")
+			r.readDotGit(name)
 		}
 	}
 }

@@ -184,6 +184,14 @@ func TestRepositoriesThatRunPrograms(t *testing.T) {
 			layBareRepository(tb, work, "")
 			writeFile(tb, work, "docs/x/remotes/origin", "URL: ../y\n")
 		}, false},
+		{"a remote that is a file", "git push ./docs/to-y main", func(tb testing.TB, work string) {
+			tb.Helper()
+			layRepository(tb, work, "")
+			bareWithReceiver("")(tb, work)
+			writeFile(tb, work, "docs/to-y", "gitdir: y\n")
+		}, false},
+		{"patterns in another file", "git -C docs/x check-ignore -v --no-index root", bare("[core]\n\texcludesFile = /etc/passwd\n"), false},
+		{"attributes in another file", "git -C docs/x check-attr -a root", bare("[core]\n\tattributesFile = /etc/passwd\n"), false},
 		{"pager", "git -C docs/x log", bare("[core]\n\tpager = frob\n"), false},
 		{"pager of a command", "git -C docs/x log", bare("[pager]\n\tlog = frob\n"), false},
 		{"ssh", "git -C docs/x fetch", bare("[core]\n\tsshCommand = frob\n"), false},
@@ -245,7 +253,7 @@ func TestPlainRepositoriesAreHarmless(t *testing.T) {
 		"a clone": "[core]\n\tlogallrefupdates = true\n[remote \"origin\"]\n\turl = git@github.com:a/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n",
 		"git-lfs": "[lfs]\n\trepositoryformatversion = 0\n[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n\tprocess = git-lfs filter-process\n\trequired = true\n",
 		"partial": "[extensions]\n\tpartialClone = origin\n[remote \"origin\"]\n\turl = git@github.com:a/b.git\n\tpromisor = true\n\tpartialclonefilter = blob:none\n",
-		"rebase":  "[rebase]\n\tautoStash = true\n\tupdateRefs = true\n[gc]\n\tauto = 0\n[fetch]\n\tprune = true\n[remote]\n\tpushDefault = origin\n",
+		"rebase":  "[core]\n\texcludesFile = ~/.gitignore\n[rebase]\n\tautoStash = true\n\tupdateRefs = true\n[gc]\n\tauto = 0\n[fetch]\n\tprune = true\n[remote]\n\tpushDefault = origin\n",
 		"husky":   "[core]\n\thooksPath = .husky/_\n",
 		"monitor": "[core]\n\tfsmonitor = false\n\tuntrackedCache\n[alias]\n\tst = !frob\n",
 		"merge":   "[merge \"ours\"]\n\tdriver = true\n[user]\n\tname = \"A # B\"\n\temail = a@b\n",
