@@ -124,14 +124,7 @@ func (j *judgement) noteCopies(c *command, got parsed) {
 			return
 		}
 	}
-	from := got.operands
-	to := got.valueOf("-t", "--target-directory")
-	if to.src == "" && len(from) > 1 {
-		from, to = from[:len(from)-1], from[len(from)-1]
-	}
-	if to.src == "" {
-		to = literalField(".") // ln with one operand
-	}
+	from, to := copiedFiles(got)
 	intoDir := slices.ContainsFunc(joinDirs(c.st.dirs, to.text), isDir) && !got.hasOption("-T", "--no-target-directory")
 	for _, f := range from {
 		some, sure := j.mayHoldLink(c.st.dirs, f)

@@ -55,35 +55,39 @@ func judgeCopy(j *judgement, n *Node, c *command) {
 		}
 		j.judgeOperand(n, access(all || !into && i == len(got.operands)-1), f, c.st)
 	}
-	if c.name == "mv" || c.name == "ln" || got.hasOption("-l", "-s", "--link", "--symbolic-link") {
-		j.judgeRenamed(n, c, got.operands[:max(0, len(got.operands)-1)])
+	from, to := copiedFiles(got)
+	symbolic := got.hasOption("-s", "--symbolic-link")
+	links := c.name == "ln" || symbolic || got.hasOption("-l", "--link")
+	if c.name == "mv" || links {
+		j.judgeRenamed(n, c, from)
 	}
 	if got.hasOption("-r", "-R", "-a", "--recursive", "--archive") {
 		j.judgeBelow(n, c, got, got.operands)
 	}
-	j.judgeInto(n, c, got)
-	symbolic := got.hasOption("-s", "--symbolic-link")
-	if c.name == "ln" || symbolic || got.hasOption("-l", "--link") {
-		j.judgeLinks(n, c, got, symbolic)
+	j.judgeInto(n, c, got, from, to)
+	if links {
+		j.judgeLinks(n, c, from, symbolic)
 	}
 	j.noteCopies(c, got)
+}
+
+// copiedFiles returns what cp, mv, ln or install copies, and the folder or file that it writes.
+func copiedFiles(got parsed) (from []field, to field) {
+	from, to = got.operands, got.valueOf("-t", "--target-directory")
+	switch last := len(from) - 1; {
+	case to.src != "":
+	case last > 0:
+		from, to = from[:last], from[last]
+	default:
+		to = literalField(".") // ln with one operand
+	}
+	return from, to
 }
 
 const unknownFilesReason = "the files in the folder are unknown, and one may decide what runs; name them"
 
 // judgeInto judges files that are copied into a folder under their own names.
-func (j *judgement) judgeInto(n *Node, c *command, got parsed) {
-	from := got.operands
-	dir := got.valueOf("-t", "--target-directory")
-	if dir.src == "" {
-		if len(from) == 1 && c.name == "ln" && from[0].known {
-			j.judgeOperand(n, writes, literalField(path.Base("/"+from[0].text)), c.st)
-		}
-		if len(from) < 2 {
-			return
-		}
-		dir, from = from[len(from)-1], from[:len(from)-1]
-	}
+func (j *judgement) judgeInto(n *Node, c *command, got parsed, from []field, dir field) {
 	if dir.glob {
 		j.softDeny(n, c, unlisted("a pattern for where "+c.name+" writes", "its name"))
 	}
@@ -118,19 +122,12 @@ func (j *judgement) judgeInto(n *Node, c *command, got parsed) {
 
 func isDir(name string) bool {
 	place, err := resolvePath(name)
-	if err != nil {
-		return false
-	}
-	info, err := os.Lstat(place)
-	return err == nil && info.IsDir()
+	info, statErr := os.Lstat(place)
+	return err == nil && statErr == nil && info.IsDir()
 }
 
 // judgeLinks judges the targets of new links.
-func (j *judgement) judgeLinks(n *Node, c *command, got parsed, symbolic bool) {
-	targets := got.operands
-	if !got.hasOption("-t", "--target-directory") && len(targets) > 1 {
-		targets = targets[:len(targets)-1]
-	}
+func (j *judgement) judgeLinks(n *Node, c *command, targets []field, symbolic bool) {
 	for _, f := range targets {
 		switch {
 		case !f.known:
