@@ -26,7 +26,7 @@ var (
 
 // plainProc matches the paths in /proc that lead nowhere else. The others may be links such
 // as cwd, root and fd/3, which are other files for the command than for this process.
-var plainProc = regexp.MustCompile(`^/proc(/(version|stat|uptime|loadavg|mounts|filesystems|cmdline|modules|swaps|devices|partitions|diskstats|[a-z]+info)|(/sys|/net)(/\w[\w.-]*)+|/(self|[0-9]+)/(status|stat|statm|maps|mounts|mountinfo|cmdline|cgroup|limits|comm|io))?$`)
+var plainProc = regexp.MustCompile(`^/proc(/(version|stat|uptime|loadavg|mounts|filesystems|cmdline|modules|swaps|devices|partitions|diskstats|[a-z]+info)|(/sys|/net)(/\w[\w.-]*)+|/(self|[0-9]+)/(status|stat|statm|maps|mounts|mountinfo|cmdline|cgroup|limits|comm|io))?/?$`)
 
 // resolvePath resolves symlinks and .. as far as the path exists; the rest is taken
 // literally.
