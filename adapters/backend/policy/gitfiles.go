@@ -109,8 +109,8 @@ func (g *gitCommand) judgeTracked(j *judgement, n *Node, operands []field) {
 		}
 		var below []string
 		for _, f := range operands {
-			for _, p := range joinDirs([]string{d}, f.text) {
-				if place, err := resolvePath(p); err == nil && f.known && exists(place) {
+			for _, place := range resolveIn([]string{d}, f.text) {
+				if f.known && exists(place) {
 					below = append(below, place)
 				}
 			}
@@ -163,7 +163,7 @@ func gitNames(operand string) []string {
 
 // places returns where a file may be: git reads a name relative to the current folder, or
 // to that of the repository, which is above.
-func (g *gitCommand) places(j *judgement, name string) (out []string) {
+func (g *gitCommand) places(j *judgement, name string) []string {
 	dirs := slices.Clone(j.roots)
 	for _, d := range g.st.dirs {
 		place, err := resolvePath(d)
@@ -171,12 +171,7 @@ func (g *gitCommand) places(j *judgement, name string) (out []string) {
 			dirs = append(dirs, place)
 		}
 	}
-	for _, p := range joinDirs(dirs, name) {
-		if place, err := resolvePath(p); err == nil {
-			out = append(out, place)
-		}
-	}
-	return out
+	return resolveIn(dirs, name)
 }
 
 // applyPathspecRules applies the Read rules to a pattern of git. A rule for a file does not

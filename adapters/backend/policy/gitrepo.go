@@ -95,9 +95,7 @@ func (r *repositoryReader) readUpwards(dir string) {
 	for ; ; dir = filepath.Dir(dir) {
 		dotGit := filepath.Join(dir, ".git")
 		r.readDotGit(dir)
-		if isGitDir(dir) {
-			r.readRepository(dir, "")
-		}
+		r.readNamed(dir, "")
 		if info, err := os.Lstat(dotGit); err == nil && info.IsDir() && isWholeGitDir(dotGit) || dir == filepath.Dir(dir) {
 			return
 		}
@@ -176,7 +174,7 @@ func (r *repositoryReader) readRepository(gitDir, workTree string) {
 	_, program := controlFile(r.relToRoot(gitDir))
 	repo := gitRepository{dir: gitDir, workTree: workTree, hooks: filepath.Join(common, "hooks"), brought: r.inRoots(gitDir) && program != "git"}
 	for _, file := range []string{filepath.Join(common, "config"), filepath.Join(gitDir, "config.worktree")} {
-		r.readConfig(&repo, file, 0)
+		r.readConfig(&repo, file)
 	}
 	r.readHooks(&repo)
 	r.readSubmodules(&repo)
@@ -191,8 +189,9 @@ type gitRepository struct {
 // base returns the folder in which git runs hooks and resolves remotes.
 func (repo *gitRepository) base() string { return cmp.Or(repo.workTree, repo.dir) }
 
-// readConfig judges the settings of a configuration file and of those that it includes.
-func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth int) {
+// readConfig judges the settings of a configuration file. One that includes another is not
+// harmless.
+func (r *repositoryReader) readConfig(repo *gitRepository, file string) {
 	text, err := readSmall(file, mostConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -208,8 +207,6 @@ func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth in
 	}
 	for _, s := range all {
 		switch name := s.name(); {
-		case name == "include.path" || name == "includeif.*.path":
-			r.readInclude(repo, file, s.value, depth)
 		case name == "core.hookspath":
 			var ok bool
 			if repo.hooks, ok = r.expandHome(s.value); !ok {
@@ -234,25 +231,6 @@ func (r *repositoryReader) readConfig(repo *gitRepository, file string, depth in
 			r.noteReason(file, s.key)
 		}
 	}
-}
-
-// readInclude judges an included file. One in the workspace that the agent may change is
-// not harmless, whatever it holds now.
-func (r *repositoryReader) readInclude(repo *gitRepository, file, to string, depth int) {
-	to, ok := r.expandHome(to)
-	if !ok || strings.HasPrefix(to, "%(") || depth > 8 {
-		r.noteReason(file, "it includes another file")
-		return
-	}
-	if !filepath.IsAbs(to) {
-		to = filepath.Dir(file) + "/" + to
-	}
-	place, err := resolvePath(to)
-	if err != nil || r.isWritable(place) {
-		r.noteReason(file, "it includes another file: "+to)
-		return
-	}
-	r.readConfig(repo, place, depth+1)
 }
 
 // readHooks judges the hooks of a repository. Those of a .git folder, which agents cannot

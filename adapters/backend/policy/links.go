@@ -23,11 +23,9 @@ const mostCopied = 2000
 
 // noteLinks remembers that a symlink may be made at or below a path.
 func (j *judgement) noteLinks(dirs []string, name string, sure bool) {
-	for _, p := range joinDirs(dirs, name) {
-		if place, err := resolvePath(p); err == nil {
-			j.newLinks = append(j.newLinks, newLink{place: place, sure: sure})
-			j.newTrees = append(j.newTrees, newLink{place: place})
-		}
+	for _, place := range resolveIn(dirs, name) {
+		j.newLinks = append(j.newLinks, newLink{place: place, sure: sure})
+		j.newTrees = append(j.newTrees, newLink{place: place})
 	}
 	if len(dirs) == 0 {
 		j.noteCheckout(nil)
@@ -128,10 +126,8 @@ func (j *judgement) noteCopies(c *command, got parsed) {
 	intoDir := slices.ContainsFunc(joinDirs(c.st.dirs, to.text), isDir) && !got.hasOption("-T", "--no-target-directory")
 	for _, f := range from {
 		some, sure := j.mayHoldLink(c.st.dirs, f)
-		for _, d := range joinDirs(c.st.dirs, to.text) {
-			if place, err := resolvePath(d); err == nil {
-				j.noteTree(place, true)
-			}
+		for _, place := range resolveIn(c.st.dirs, to.text) {
+			j.noteTree(place, true)
 		}
 		if !some && !links {
 			continue

@@ -79,6 +79,17 @@ func resolvePath(path string) (string, error) {
 	return at, nil
 }
 
+// resolveIn returns where a path leads from each of the folders. It leaves out what cannot be
+// resolved.
+func resolveIn(dirs []string, name string) (out []string) {
+	for _, p := range joinDirs(dirs, name) {
+		if place, err := resolvePath(p); err == nil {
+			out = append(out, place)
+		}
+	}
+	return out
+}
+
 // inRoots reports whether a resolved path is in one of the roots.
 func (j *judgement) inRoots(path string) bool {
 	return slices.ContainsFunc(j.roots, func(r string) bool { return isInside(path, r) })
@@ -133,12 +144,6 @@ func mayNameControlFile(pattern string) bool {
 // isInstruction reports whether a control file only instructs a runtime: people ask agents
 // to write it, so it is unknown and not denied.
 func isInstruction(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".md") }
-
-// isWritable reports whether an agent may write to a resolved path.
-func (j *judgement) isWritable(place string) bool {
-	name, _ := controlFile(j.relToRoot(place))
-	return j.inRoots(place) && name == ""
-}
 
 // expandHome replaces a leading ~ with the home folder. It returns false if that folder
 // is unknown.

@@ -35,8 +35,8 @@ func (j *judgement) denyRemovingRoots(n *Node, f field, st state) {
 	if f.known && harmlessDevice(f.text) {
 		n.deny("it removes or replaces a device")
 	}
-	for _, d := range joinDirs(st.dirs, f.text) {
-		if place, err := resolvePath(d); f.known && err == nil && slices.Contains(j.roots, place) {
+	for _, place := range resolveIn(st.dirs, f.text) {
+		if f.known && slices.Contains(j.roots, place) {
 			n.deny("it removes the workspace itself")
 		}
 	}
@@ -110,7 +110,7 @@ func (j *judgement) judgeInto(n *Node, c *command, got parsed, from []field, dir
 		default:
 			matches, ok := globMatches(f, c.st.dirs)
 			if !ok || mayNameControlFile(name) {
-				j.denyOverRoots(n, joinDirs(c.st.dirs, dir.text))
+				j.denyOverRoots(n, c.st.dirs, dir.text)
 			}
 			j.judgeOperand(n, writes, field{src: dir.src + "/" + f.src, glob: true, text: escapeGlob(dir.text) + "/" + name, prefix: dir.text + "/"}, c.st)
 			for _, m := range matches {
@@ -239,7 +239,7 @@ func (j *judgement) judgeUnpacked(n *Node, got parsed, places []state) {
 		}
 		for _, st := range places {
 			j.judgeOperand(n, writes, literalField("./"+m.text), st)
-			j.denyOverRoots(n, joinDirs(st.dirs, "./"+m.text))
+			j.denyOverRoots(n, st.dirs, "./"+m.text)
 		}
 	}
 	for _, m := range got.operands {
@@ -248,17 +248,15 @@ func (j *judgement) judgeUnpacked(n *Node, got parsed, places []state) {
 		}
 	}
 	if all {
-		j.denyOverRoots(n, places[len(places)-1].dirs)
+		j.denyOverRoots(n, places[len(places)-1].dirs, ".")
 		j.noteLinks(places[len(places)-1].dirs, ".", false)
 	}
 }
 
-// denyOverRoots denies unpacking unknown files into one of these folders if it contains a
-// root.
-func (j *judgement) denyOverRoots(n *Node, dirs []string) {
-	for _, d := range dirs {
-		place, err := resolvePath(d)
-		if err == nil && slices.ContainsFunc(j.roots, func(r string) bool { return isInside(r, place) }) {
+// denyOverRoots denies unpacking unknown files into a folder that contains a root.
+func (j *judgement) denyOverRoots(n *Node, dirs []string, name string) {
+	for _, place := range resolveIn(dirs, name) {
+		if slices.ContainsFunc(j.roots, func(r string) bool { return isInside(r, place) }) {
 			n.deny(unknownFilesReason)
 		}
 	}
