@@ -86,7 +86,7 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 	if text := p.refuseLaunch(l, &asks, &p.s.processes[n]); text != "" {
 		return l.printAndExit("", text+"\n", 1), nil
 	}
-	if change, why := p.o.Requests.RefusedLaunch(c.Argv); change != nil && !p.recordedRefused(n, change) {
+	if change, why := p.o.Requests.RefusedLaunch(c.Argv, l.hasForm(&p.s.processes[n])); change != nil && !p.recordedRefused(n, change) {
 		p.violationf("process %d: %s; %s", n, why, change)
 		return l.printAndExit("", change.Message+"\n", change.Code), nil
 	}
@@ -109,8 +109,16 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 
 // recordedRefused reports whether the recording's client started a process in such a way too.
 func (p *Play) recordedRefused(n int, change *refusal.Outcome) bool {
-	same, _ := p.o.Requests.RefusedLaunch(p.s.processes[n].argv)
+	same, _ := p.o.Requests.RefusedLaunch(p.s.processes[n].argv, nil)
 	return same == change
+}
+
+// hasForm returns a function that reports whether a text names a file or a folder. In virtual time
+// the folder of the process does not exist, and a client may write the paths of the recording.
+func (l *launch) hasForm(recorded *process) func(text string, form refusal.Form) bool {
+	return func(text string, form refusal.Form) bool {
+		return text == l.dir || slices.Contains(recorded.argv, text) || refusal.FormOf(text) == form
+	}
 }
 
 // refuseLaunch returns what the runtime prints if a launch plays no process, or "".

@@ -37,3 +37,27 @@ func TestMisfitGetsTheReplyOfTheRuntime(t *testing.T) {
 		p.Close()
 	}
 }
+
+// A request of a method that the version does not have gets the error that was recorded of it.
+func TestUnknownMethodGetsTheReplyOfTheRuntime(t *testing.T) {
+	for _, x := range []struct{ id, line, reply string }{
+		{"claude/newest/text/plain", `{"type":"control_request","request_id":"7","request":{"subtype":"weather"}}`, `"request_id":"7","error":"Unsupported control request subtype: weather","error_code":"unsupported_request"`},
+		{"pi/newest/text/plain", `{"id":"7","type":"weather"}`, `"error":"Unknown command: weather"`},
+	} {
+		g := gomega.NewWithT(t)
+		c := load(t, fixtures.Embedded().Resolve(x.id))
+		replies, err := fixtures.Embedded().LoadReadReplies(c.Runtime, c.Version)
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		p, err := standin.New(c, standin.Options{Manual: true, KeepIDs: true, ReadReplies: replies})
+		g.Expect(err).NotTo(gomega.HaveOccurred())
+		e := newEchoClient(p)
+		g.Expect(e.spawn(c.Wire[0].Argv)).To(gomega.Succeed())
+		e.write(t, x.line)
+		g.Expect(e.proc.Stdin().Close()).To(gomega.Succeed())
+		e.steps()
+		e.read.Wait()
+		g.Expect(e.out[1].String()).To(gomega.ContainSubstring(x.reply))
+		g.Expect(p.Unrecorded()).To(gomega.HaveLen(1))
+		p.Close()
+	}
+}

@@ -261,7 +261,18 @@ func (p *Play) contradiction(rec *line, s *step) string {
 // refuseUnrecorded reports a step that the case does not hold, and refuses it.
 func (p *Play) refuseUnrecorded(l *launch, s *step) {
 	p.unrecordedf("process %d: %s", l.n, describe(s))
+	if s.Kind == KindRead && s.id != nil && !p.holdsMethod(s.Method) {
+		if e := p.o.ReadReplies.RejectUnknown(s.Method); e != nil {
+			p.writeReply(l, p.s.rt.Replies.Fail(s.Line, e))
+			return
+		}
+	}
 	p.refuse(l, s, "the recording does not hold this: "+describe(s))
+}
+
+// holdsMethod reports whether the recording's client made a request of this method.
+func (p *Play) holdsMethod(method string) bool {
+	return slices.ContainsFunc(p.s.lines, func(rec line) bool { return rec.w.Dir == fixtures.In && rec.step.Method == method })
 }
 
 // refuse writes an error reply if the wire has one for the step.

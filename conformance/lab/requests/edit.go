@@ -50,10 +50,15 @@ func edits(fact, was string) []refusal.Edit {
 // unknown is what a value of EditOther ends in: no runtime knows it.
 const unknown = "_unknown"
 
-// editor returns an editor that makes the change in each place of the fact. changed reports
-// whether there was one.
-func (t try) editor() (e *facts.Editor, changed *bool) {
-	changed = new(bool)
+// change is what an editor has changed.
+type change struct {
+	made bool         // there was a place of the fact
+	form refusal.Form // of the first text there, before the change
+}
+
+// editor returns an editor that makes the change in each place of the fact.
+func (t try) editor() (e *facts.Editor, c *change) {
+	c = &change{}
 	return &facts.Editor{Each: func(fact string, v any) facts.Edit {
 		if fact == t.without {
 			return facts.Edit{Do: facts.Drop}
@@ -62,9 +67,12 @@ func (t try) editor() (e *facts.Editor, changed *bool) {
 			return facts.Edit{}
 		}
 		edit := t.edit(v)
-		*changed = *changed || edit.Do != facts.Keep
+		if text, ok := v.(string); ok && !c.made {
+			c.form = refusal.FormOf(text)
+		}
+		c.made = c.made || edit.Do != facts.Keep
 		return edit
-	}}, changed
+	}}, c
 }
 
 func (t try) edit(v any) facts.Edit {

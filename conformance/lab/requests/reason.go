@@ -20,15 +20,7 @@ type reason struct {
 // Any change, in a reason.
 const anyChange refusal.Edit = ""
 
-var reasons = []reason{
-	{"", "*", anyChange, TooStrict, "session.open-options", "the user chose this, and the scripted model answers the same without"},
-	{"claude", "argv --session-id", refusal.EditOther, OtherAnswer, "", "the stand-in reads no ids; a check says that the id is not the session's"},
-	{"claude", "argv --session-id", anyChange, TooStrict, "", "the runtime chooses an id, but the adapter has given another one out"},
-	{"claude", "initialize request.subtype", refusal.EditOther, OtherAnswer, "", "the recording does not hold such a request, and the stand-in says so"},
-	{"claude", "user(text) message.content*.type", refusal.EditOther, Unseen, "", "which types the runtime reads is not known"},
-	{"codexexec", "argv --cd", refusal.EditOther, OtherAnswer, "", "in virtual time there are no folders"},
-	{"codexexec", "argv --output-schema", refusal.EditOther, TooKind, "", "the stand-in opens no files"},
-}
+var reasons = []reason{}
 
 // Reason returns why the stand-in does not agree in a row; "": it agrees, or no reason is known.
 func Reason(runtime string, r *Row) string {

@@ -67,12 +67,18 @@ type Row struct {
 	Reason   string          `json:"reason,omitempty"` // why the two do not agree; "": it is not known
 }
 
-// judge compares what the stand-in does with what the runtime does.
+// chosen is the check that compares what the client wrote with what the user chose, whatever the
+// runtime makes of it: the scripted model answers the same without.
+const chosen = "session.open-options"
+
+// judge compares what the stand-in does with what the runtime does. A check that fails on the
+// runtime too judges what the client wrote, and not what the stand-in makes of it.
 func (r *Row) judge() Verdict {
 	seen := len(r.Seen) > 0
 	switch r.Effect {
 	case refusal.EffectNone:
-		if seen || r.StandIn.Refused() {
+		ofStandIn := func(id string) bool { return id != chosen && !slices.Contains(r.Fails, id) }
+		if slices.ContainsFunc(r.Seen, ofStandIn) || r.StandIn.Refused() {
 			return TooStrict
 		}
 		return Agrees
@@ -178,10 +184,11 @@ func Changes(rows []Row, stored []refusal.Outcome) []refusal.Outcome {
 		how    refusal.Edit
 		effect refusal.Effect
 		code   int
+		fails  string
 	}
 	byKey := map[key]*refusal.Outcome{}
 	for _, r := range rows {
-		k := key{r.Fact, r.Change, r.Effect, r.Code}
+		k := key{r.Fact, r.Change, r.Effect, r.Code, strings.Join(r.Fails, " ")}
 		if byKey[k] == nil {
 			one := r.Outcome
 			one.Scenarios = nil
@@ -210,12 +217,13 @@ type plainRun struct {
 	texts   map[string]string    // the values that are texts, by fact
 	standIn *fixtures.Case       // what the stand-in does
 	sound   []*conformance.Check // that do not fail on the stand-in
+	fails   map[string]bool      // the checks that fail on the runtime, by chance or always
 }
 
 // plain performs a scenario without a change, and returns the changes to try.
 func (c *Census) plain(ctx context.Context, scenario string) (*plainRun, []try, error) {
 	was, within, tags := map[string]string{}, map[string]string{}, map[string][]string{}
-	p := &plainRun{noise: map[string]bool{}, limit: hangTime, texts: map[string]string{}}
+	p := &plainRun{noise: map[string]bool{}, limit: hangTime, texts: map[string]string{}, fails: map[string]bool{}}
 	seer := &facts.Editor{Each: func(fact string, v any) facts.Edit {
 		if was[fact] == "" || was[fact] == "null" {
 			was[fact] = kindOf(v, fact)
@@ -244,9 +252,12 @@ func (c *Census) plain(ctx context.Context, scenario string) (*plainRun, []try, 
 	})
 	if c.Stored == nil {
 		for range 3 {
-			seen, err := c.real(ctx, scenario, nil, 0)
+			run, seen, err := c.real(ctx, scenario, nil, 0)
 			if err != nil {
 				return nil, nil, err
+			}
+			for _, id := range p.failing(run) {
+				p.fails[id] = true
 			}
 			p.runs = append(p.runs, seen.wire)
 			p.limit = max(p.limit, 4*seen.took)
@@ -275,28 +286,15 @@ func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !*changed {
+	if !changed.made {
 		return &Row{}, nil
 	}
 	did.outcome(p.standIn, nil, p.texts[t.fact], &row.StandIn)
-	switch {
-	case run == nil || run.Unfinished() != "":
-		row.Seen = []string{"unfinished"}
-	default:
-		for _, k := range p.sound {
-			if facts.Fails(k, run) {
-				row.Seen = append(row.Seen, k.ID)
-			}
-		}
+	if row.Seen = []string{"unfinished"}; run != nil && run.Unfinished() == "" {
+		row.Seen = p.failing(run)
 	}
 	if c.Stored == nil {
-		e, _ := t.editor()
-		seen, err := c.real(ctx, t.scenario, e, p.limit)
-		if err != nil {
-			return nil, err
-		}
-		seen.outcome(p.runs[0], p.noise, p.texts[t.fact], &row.Outcome)
-		if row.With, err = c.with(ctx, t, p, &row.Outcome); err != nil {
+		if err := c.ask(ctx, t, p, &row.Outcome); err != nil {
 			return nil, err
 		}
 	} else {
@@ -313,6 +311,33 @@ func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
 	return row, nil
 }
 
+// ask gives a change to the real runtime, and states what it does.
+func (c *Census) ask(ctx context.Context, t try, p *plainRun, o *refusal.Outcome) error {
+	e, changed := t.editor()
+	run, seen, err := c.real(ctx, t.scenario, e, p.limit)
+	if err != nil {
+		return err
+	}
+	seen.outcome(p.runs[0], p.noise, p.texts[t.fact], o)
+	if t.how == refusal.EditOther && o.Refused() && len(o.Accepts) == 0 {
+		o.Form = changed.form
+	}
+	o.Fails = slices.DeleteFunc(p.failing(run), func(id string) bool { return p.fails[id] })
+	o.With, err = c.with(ctx, t, p, o)
+	return err
+}
+
+// failing returns the checks that fail, of those that do not fail on the stand-in without a change.
+func (p *plainRun) failing(run *conformance.Run) []string {
+	var out []string
+	for _, k := range p.sound {
+		if facts.Fails(k, run) {
+			out = append(out, k.ID)
+		}
+	}
+	return out
+}
+
 // with returns the flags, with their values, without which the runtime does not refuse a command
 // line that lacks a flag.
 func (c *Census) with(ctx context.Context, t try, p *plainRun, refused *refusal.Outcome) ([]string, error) {
@@ -326,7 +351,7 @@ func (c *Census) with(ctx context.Context, t try, p *plainRun, refused *refusal.
 		}
 		t.without = other
 		e, _ := t.editor()
-		seen, err := c.real(ctx, t.scenario, e, p.limit)
+		_, seen, err := c.real(ctx, t.scenario, e, p.limit)
 		if err != nil {
 			return nil, err
 		}
@@ -357,10 +382,10 @@ func (c *Census) id(scenario string) string {
 }
 
 // real performs a scenario on the real runtime. limit 0 is that of a live run.
-func (c *Census) real(ctx context.Context, scenario string, e *facts.Editor, limit time.Duration) (*seen, error) {
+func (c *Census) real(ctx context.Context, scenario string, e *facts.Editor, limit time.Duration) (*conformance.Run, *seen, error) {
 	scn, err := c.Corpus.LoadScenario(scenario)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := c.newSeen(scenario)
 	s := out.around(c.Subject)
@@ -379,11 +404,11 @@ func (c *Census) real(ctx context.Context, scenario string, e *facts.Editor, lim
 	began := time.Now()
 	run, err := live.Perform(within, c.Corpus, s, c.Runtime, scn)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out.took, out.cut = time.Since(began), within.Err() != nil
 	out.finish(run.Witness)
-	return out, ctx.Err()
+	return run, out, ctx.Err()
 }
 
 // cover returns scenarios that hold each fact of the version's cases, in about the least time: each

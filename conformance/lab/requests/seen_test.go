@@ -71,3 +71,26 @@ func TestListed(t *testing.T) {
 		}
 	}
 }
+
+// A check that fails on the runtime too judges what the client wrote.
+func TestJudge(t *testing.T) {
+	for name, c := range map[string]struct {
+		row  Row
+		want Verdict
+	}{
+		"both do the same":             {Row{}, Agrees},
+		"a check of the stand-in":      {Row{Seen: []string{"text.whole"}}, TooStrict},
+		"a check of both":              {Row{Seen: []string{"text.whole"}, Outcome: refusal.Outcome{Fails: []string{"text.whole"}}}, Agrees},
+		"one of both, one of one":      {Row{Seen: []string{"text.whole", "usage.reported"}, Outcome: refusal.Outcome{Fails: []string{"text.whole"}}}, TooStrict},
+		"what the user chose":          {Row{Seen: []string{"session.open-options"}}, Agrees},
+		"a run that does not end":      {Row{Seen: []string{"unfinished"}}, TooStrict},
+		"a refusal that no check sees": {Row{Outcome: refusal.Outcome{Effect: refusal.EffectRefuses}}, TooKind},
+	} {
+		if c.row.Effect == "" {
+			c.row.Effect = refusal.EffectNone
+		}
+		if got := c.row.judge(); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
