@@ -45,8 +45,9 @@ model and without a network, gets the change, and so does the stand-in. The stan
   too kind      if the real runtime refuses the change, exits or goes no further, and no
                 check fails
   too strict    if the real runtime does the same as without the change, and the stand-in
-                does not, or a check fails that passes on the runtime; session.open-options,
-                which compares with what the user chose, does not count
+                does not, or a check fails that passes on the runtime; those that compare
+                with what the user chose do not count (session.open-options,
+                tool.client-offered)
   other answer  if both refuse, with another code or in another way
   unseen        if the real runtime does something else, the stand-in what is recorded,
                 and no check fails

@@ -32,9 +32,10 @@ type launch struct {
 	mode         string                // the permission mode that is set
 	asked        map[string]*wire.Line // the requests of the runtime, by id as the client got it
 	answered     map[string]bool
-	requests     []request // the same, in order
-	turns        int       // that run
-	pastCut      bool      // a step has come that a fault has cut off
+	changed      []*refusal.Outcome // in its lines, because of which a later request is refused
+	requests     []request          // the same, in order
+	turns        int                // that run
+	pastCut      bool               // a step has come that a fault has cut off
 	chosen       wire.Settings
 	files        [][]byte // of settings, that its command line names
 	attachments  [][]byte // for the model, that its command line names

@@ -115,6 +115,8 @@ func (p *Play) takeLine(l *launch, b []byte) {
 	case s.Kind == KindRead:
 		p.answerRead(l, w, &s)
 	case p.claim(l, w, &s):
+	case p.refuseRepeated(l, &s):
+	case p.repeatSetting(l, &s):
 	case p.refuseSetting(l, &s):
 	case p.isOutside(l, &s) && p.replyToRead(l, &s):
 		if s.Kind == KindSet {
@@ -128,6 +130,44 @@ func (p *Play) takeLine(l *launch, b []byte) {
 		p.noteReplacement(l, &s)
 		p.refuseUnrecorded(l, &s)
 	}
+}
+
+// refuseRepeated refuses a request that the client has made before, if the version was found to
+// refuse it the second time.
+func (p *Play) refuseRepeated(l *launch, s *step) bool {
+	c := p.o.Requests.RefusedTwice(s.Line)
+	if c == nil || !slices.ContainsFunc(p.s.lines, func(rec line) bool {
+		return rec.w.Process == l.n && rec.claimed != nil && rec.by.Method == s.Method && bytes.Equal(rec.by.Params, s.Params)
+	}) {
+		return false
+	}
+	p.violationf("process %d: %s a second time; %s", l.n, describe(s), c)
+	p.writeReply(l, p.s.rt.Replies.Fail(s.Line, c.Error))
+	return true
+}
+
+// repeatSetting replies to a setting that the recording's client made: it is made a second time, or
+// leaves out what that one sets.
+func (p *Play) repeatSetting(l *launch, s *step) bool {
+	if s.Kind != KindSet || s.id == nil || !p.gaveThread(l, s.Session) {
+		return false
+	}
+	for i := range p.s.lines {
+		rec := &p.s.lines[i]
+		if rec.w.Dir != fixtures.In {
+			continue
+		}
+		repeats := rec.w.Process == l.n && rec.claimed != nil && rec.by.Method == s.Method && bytes.Equal(rec.by.Params, s.Params)
+		if repeats || rec.step.Method == s.Method && s.Step.Text == "" && rec.step.Step.Text != "" {
+			b, ok := p.recordedReply(l, s)
+			if ok {
+				p.noteChoice(l, nil, s)
+				p.writeReply(l, b)
+			}
+			return ok
+		}
+	}
+	return false
 }
 
 // refuseSetting refuses a setting that the case does not hold and that the runtime would
@@ -151,7 +191,7 @@ func (p *Play) refuseMisfit(l *launch, s *step, b []byte) bool {
 		return false
 	}
 	m := p.o.ReadReplies.Misfit(s.Method, s.id != nil, s.Params, b)
-	if m == nil {
+	if m == nil || p.o.Requests.Ignores(s.Line, b, m.Path) {
 		return false
 	}
 	for i := p.pos; i < len(p.s.lines); i++ {
@@ -182,6 +222,13 @@ func (p *Play) howToAsk(s *step, path string) string {
 // refuseChanged does with a line what the version was found to do with such a one, if it does not
 // do what the line asks.
 func (p *Play) refuseChanged(l *launch, s *step, b []byte) bool {
+	for _, c := range l.changed {
+		if c.RefusesLater(s.Line, b) {
+			p.violationf("process %d: %s: because of %s, %s", l.n, describe(s), c.Fact, c)
+			p.writeReply(l, p.s.rt.Replies.Fail(s.Line, c.Error))
+			return true
+		}
+	}
 	c, why := p.o.Requests.RefusedLine(s.Line, b)
 	if c == nil {
 		return false
@@ -194,6 +241,10 @@ func (p *Play) refuseChanged(l *launch, s *step, b []byte) bool {
 		if same, _ := p.o.Requests.RefusedLine(rec.step.Line, rec.w.Bytes); same == c {
 			return false // the recording's client wrote such a line, and holds what the runtime did
 		}
+	}
+	if c.Of != "" {
+		l.changed = append(l.changed, c)
+		return false
 	}
 	p.violationf("process %d: %s: %s; %s", l.n, describe(s), why, c)
 	switch c.Effect {
@@ -475,7 +526,7 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 		want.Value = p.translateJSON(want.Value, l)
 		why := difference(want, s.Step.Answer, p.translateJSON(request.Asked.Input, l))
 		if p.misfit(w.Asked, &rec.step, rec.w.Bytes) == "" { // else the recording's client sent a misfit on purpose
-			why = cmp.Or(misfit, why)
+			why = cmp.Or(misfit, why, p.differs(l, rec, s, w.Bytes))
 		}
 		if why != "" && !rec.step.optional { // a late answer decided nothing
 			p.violationf("process %d: request %s: %s", l.n, id, why)
@@ -491,6 +542,19 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 	if answer := s.Step.Answer.Word; p.o.Fault == nil && (answer == Allow || answer == Value) {
 		p.unrecordedf("process %d: answer to request %s: %s", l.n, id, answer)
 	}
+}
+
+// differs returns which member of a reply is other than in the recorded one, if the version was
+// found to do something else then, or "".
+func (p *Play) differs(l *launch, rec *line, s *step, reply []byte) string {
+	if s.Step.Answer.Word != rec.step.Step.Answer.Word {
+		return "" // another decision, which is none of the members' alone
+	}
+	c, why := p.o.Requests.Differs(s.Line, reply, []byte(p.translate(string(rec.w.Bytes), l)))
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s; %s", why, c)
 }
 
 // misfit returns why a reply is one that the runtime does not understand, or "".

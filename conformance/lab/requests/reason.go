@@ -20,7 +20,18 @@ type reason struct {
 // Any change, in a reason.
 const anyChange refusal.Edit = ""
 
-var reasons = []reason{}
+var reasons = []reason{
+	{"codex", "initialized method", anyChange, TooStrict, "wire.valid-input", "the runtime ignores a notification without a method, but no client means to write one"},
+	{"codex", "answer", refusal.EditTwice, TooStrict, "wire.valid-input", "the runtime ignores a second reply, but no client means to write one"},
+	{"codex", "answer result.content", refusal.EditType, TooStrict, "wire.valid-input", "the runtime reads no content of an approval, but its schema demands an object"},
+	{"codex", "answer result.answers", anyChange, TooStrict, "wire.valid-input", "the reply comes while the turn is stopped: what the runtime makes of it differs by chance"},
+	{"codex", "answer result.answers", anyChange, Unseen, "", "the reply comes while the turn is stopped: what the runtime makes of it differs by chance"},
+	{"codex", "*", refusal.EditTwice, TooStrict, "turn.notices", "both requests have the same id, and the runtime was not seen to reply to the second"},
+	{"codex", "initialize params.clientInfo.*", anyChange, Unseen, "", "the reply repeats the name and the version of the client, and the stand-in plays those of the recording's"},
+	{"codex", "thread/start params.dynamicTools*", anyChange, Unseen, "", "the model is not offered the tool, but the stand-in plays the recorded call"},
+	{"codex", "turn/start params.collaborationMode.settings.*", anyChange, Unseen, "", "the model gets another request, and the stand-in makes none"},
+	{"codex", "thread/* params.excludeTurns", anyChange, Unseen, "", "the reply holds the turns, which the recording does not"},
+}
 
 // Reason returns why the stand-in does not agree in a row; "": it agrees, or no reason is known.
 func Reason(runtime string, r *Row) string {

@@ -67,9 +67,9 @@ type Row struct {
 	Reason   string          `json:"reason,omitempty"` // why the two do not agree; "": it is not known
 }
 
-// chosen is the check that compares what the client wrote with what the user chose, whatever the
+// chosen are the checks that compare what the client wrote with what the user chose, whatever the
 // runtime makes of it: the scripted model answers the same without.
-const chosen = "session.open-options"
+var chosen = []string{"session.open-options", "tool.client-offered"}
 
 // judge compares what the stand-in does with what the runtime does. A check that fails on the
 // runtime too judges what the client wrote, and not what the stand-in makes of it.
@@ -77,7 +77,7 @@ func (r *Row) judge() Verdict {
 	seen := len(r.Seen) > 0
 	switch r.Effect {
 	case refusal.EffectNone:
-		ofStandIn := func(id string) bool { return id != chosen && !slices.Contains(r.Fails, id) }
+		ofStandIn := func(id string) bool { return !slices.Contains(chosen, id) && !slices.Contains(r.Fails, id) }
 		if slices.ContainsFunc(r.Seen, ofStandIn) || r.StandIn.Refused() {
 			return TooStrict
 		}
@@ -214,6 +214,7 @@ type plainRun struct {
 	runs    []*fixtures.Case
 	noise   map[string]bool // streams that differ by chance
 	limit   time.Duration
+	facts   []string             // sorted
 	texts   map[string]string    // the values that are texts, by fact
 	standIn *fixtures.Case       // what the stand-in does
 	sound   []*conformance.Check // that do not fail on the stand-in
@@ -267,7 +268,8 @@ func (c *Census) plain(ctx context.Context, scenario string) (*plainRun, []try, 
 		}
 	}
 	var tries []try
-	for _, fact := range slices.Sorted(maps.Keys(was)) {
+	p.facts = slices.Sorted(maps.Keys(was))
+	for _, fact := range p.facts {
 		if c.Facts != nil && !c.Facts(fact) {
 			continue
 		}
@@ -338,15 +340,22 @@ func (p *plainRun) failing(run *conformance.Run) []string {
 	return out
 }
 
-// with returns the flags, with their values, without which the runtime does not refuse a command
-// line that lacks a flag.
+// with returns what the runtime has to get for it to refuse a change: the flags, with their values,
+// of a command line that lacks another flag, or the members of the later request that it refuses.
 func (c *Census) with(ctx context.Context, t try, p *plainRun, refused *refusal.Outcome) ([]string, error) {
-	if refused.Effect != refusal.EffectExits || t.how != refusal.EditLeftOut || !strings.HasPrefix(t.fact, "argv ") {
+	ofArgv := refused.Effect == refusal.EffectExits && t.how == refusal.EditLeftOut && strings.HasPrefix(t.fact, "argv ")
+	if !ofArgv && refused.Of == "" {
 		return nil, nil
 	}
 	var out []string
-	for _, other := range slices.Sorted(maps.Keys(p.texts)) {
-		if other == t.fact || !strings.HasPrefix(other, "argv ") {
+	for _, other := range p.facts {
+		name := other
+		switch {
+		case other == t.fact:
+			continue
+		case ofArgv && strings.HasPrefix(other, "argv "):
+			name = strings.TrimSpace(strings.TrimPrefix(other, "argv ") + " " + p.texts[other])
+		case ofArgv || !strings.HasPrefix(other, refused.Of+" ") || strings.Count(other, ".") != 1 || strings.Contains(other, "[]"):
 			continue
 		}
 		t.without = other
@@ -355,10 +364,10 @@ func (c *Census) with(ctx context.Context, t try, p *plainRun, refused *refusal.
 		if err != nil {
 			return nil, err
 		}
-		var now refusal.Outcome
+		now := refusal.Outcome{Fact: t.fact}
 		seen.outcome(p.runs[0], p.noise, p.texts[t.fact], &now)
 		if now.Effect != refused.Effect || now.Code != refused.Code || now.Message != refused.Message {
-			out = append(out, strings.TrimSpace(strings.TrimPrefix(other, "argv ")+" "+p.texts[other]))
+			out = append(out, name)
 		}
 	}
 	return out, nil

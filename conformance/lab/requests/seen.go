@@ -198,8 +198,9 @@ func (s *seen) outcome(plain *fixtures.Case, noise map[string]bool, value string
 	case len(diff) == 0 && !s.cut:
 		c.Effect = refusal.EffectNone
 	case refused != nil:
-		c.Effect, c.Error = refusal.EffectRefuses, refused
-		c.Accepts = listed(string(refused), value)
+		c.Effect, c.Error = refusal.EffectRefuses, jsontext.Value(compare.MaskText(string(refused.reply.Error)))
+		c.Accepts = listed(string(c.Error), value)
+		c.Of = s.laterRequest(rt, c.Fact, refused)
 	case exit != nil && len(s.lastWords(plain, exit.Process)) > 0: // one without a word is the end of another turn
 		words := s.lastWords(plain, exit.Process)
 		c.Effect, c.Code, c.Message, c.Accepts = refusal.EffectExits, exit.Code, clip(words[0]), listed(strings.Join(words, "\n"), value)
@@ -225,8 +226,14 @@ func (s *seen) isUnanswered() bool {
 	return true
 }
 
+// refused is an error reply of a process.
+type refused struct {
+	process int
+	reply   wire.Line
+}
+
 // newRefusal returns the first error reply that the run without the change does not have.
-func newRefusal(rt *wire.Runtime, plain, changed *fixtures.Case) jsontext.Value {
+func newRefusal(rt *wire.Runtime, plain, changed *fixtures.Case) *refused {
 	had := map[string]bool{}
 	for _, l := range plain.Lines() {
 		if l.Kind == wire.Reply && l.Failed {
@@ -238,10 +245,24 @@ func newRefusal(rt *wire.Runtime, plain, changed *fixtures.Case) jsontext.Value 
 			continue
 		}
 		if l := changed.Wire[i].Read(rt); l.Kind == wire.Reply && l.Failed && !had[string(l.RepliesTo)] {
-			return jsontext.Value(compare.MaskText(string(l.Error)))
+			return &refused{w.Process, l}
 		}
 	}
 	return nil
+}
+
+// laterRequest returns the name of the request that was refused; "" if it is the line of the fact.
+func (s *seen) laterRequest(rt *wire.Runtime, fact string, r *refused) string {
+	changed, _, _ := strings.Cut(fact, " ")
+	for _, w := range s.wire.Wire {
+		if w.Dir != fixtures.In || w.Process != r.process {
+			continue
+		}
+		if l := w.Read(rt); l.ID != nil && bytes.Equal(l.ID, r.reply.RepliesTo) && refusal.LineName(&l) != changed {
+			return refusal.LineName(&l)
+		}
+	}
+	return ""
 }
 
 // newExit returns the exit of a process that ends by itself with another code than without the
