@@ -550,7 +550,7 @@ func (p *Play) differs(l *launch, rec *line, s *step, reply []byte) string {
 	if s.Step.Answer.Word != rec.step.Step.Answer.Word {
 		return "" // another decision, which is none of the members' alone
 	}
-	c, why := p.o.Requests.Differs(s.Line, reply, []byte(p.translate(string(rec.w.Bytes), l)))
+	c, why := p.o.Requests.Differs(p.c.Scenario, s.Line, reply, []byte(p.translate(string(rec.w.Bytes), l)))
 	if c == nil {
 		return ""
 	}
