@@ -120,7 +120,7 @@ func (g *toolGrammar) awkExpression() string {
 	case 3:
 		return g.one("getline", "\"frob\" | getline", "getline x < \".env\"", "getline < \"a.txt\"", "length", "@f", "x[\"system\"]", "PROCINFO[1]", "ENVIRON[\"x\"]", "$0", "NR", "x++", "--x", "-1", "!x")
 	}
-	return g.one("1", "$1", "x", "/a/", `"frob"`, `"../out/x"`, `"a\"b"`, "/[/]/", `/\//`, "NF", "$NF", `"a" "b"`, "x[1]", "1.5", ".env", `/[]/||"]/`, `/[^]/ "]/`, "/[[:alpha:]/]x/", `"/inet/tcp/0/x/1"`, "a/b/c", "/=a/", "\"x\\\ny\"")
+	return g.one("1", "$1", "x", "/a/", `"frob"`, `"../out/x"`, `"a\"b"`, "/[/]/", `/\//`, "NF", "$NF", `"a" "b"`, "x[1]", "1.5", ".env", `"/inet/tcp/0/x/1"`, "a/b/c", "/=a/", "\"x\\\ny\"")
 }
 
 // awkStatement returns a statement of awk.
@@ -142,12 +142,17 @@ func (g *toolGrammar) awkStatement() string {
 		return "x = " + g.awkExpression()
 	case 8:
 		return g.one("next", "exit", "exit 1", "delete x", "break", "continue", "return", "getline", "close(\"x\")")
+	case 9:
+		return "print 1" + g.one(",", " ||", " &&", "") + "\n" + g.one("2", "$1") + g.one("", " > \"../out/x\"", " > \"new\"")
 	}
 	return g.awkExpression()
 }
 
 func (g *toolGrammar) awkCommand() string {
 	program := g.one("", "BEGIN ", "END ", "/a/ ", "NR==1 ", g.awkExpression()+" ") + g.one("{ ", "", "{") + g.awkStatement() + g.one(" }", "", "; "+g.awkStatement()+" }", "}")
+	if g.n(12) == 0 {
+		program = "/[" + g.one("]", "^]", "[:alpha:]", "^a]", "[=a=]", "a]/") + `/||"]/{` + g.one("print>NR", "system($0)", g.awkStatement()) + `}#"`
+	}
 	return g.one("awk ", "awk ", "gawk ", "mawk ") + g.one("", "-F: ", "-F '|frob' ", "-v x=1 ", "-v 'x=$(frob)' ", "-f a.txt ", "-e 1 ", "-- ", "-v RS= ", "-vOFS=x ", "--posix ", "-W exec=a.txt ", "-o../out/x ") + g.quote(program) + " " + g.one("a.txt", g.path(), "x=1 a.txt", "a.txt sub/c.txt", "-", "< a.txt", "FS=frob a.txt")
 }
 
@@ -161,9 +166,9 @@ func (g *toolGrammar) findCommand() string {
 }
 
 func (g *toolGrammar) xargsCommand() string {
-	return g.one("ls", "echo ../out/new", "echo '$(frob)'", "find . -name '*.txt'", "printf '%s\\n' -o ../out/x", "printf 'a.txt\\0b.txt'", "cat a.txt", "echo -e frob", "git ls-files", "echo --output=../out/x") + " | xargs " +
+	return g.one("ls", "echo ../out/new", "echo '$(frob)'", "find . -name '*.txt'", "printf '%s\\n' -o ../out/x", "printf 'a.txt\\0b.txt'", "cat a.txt", "echo -e frob", "git ls-files", "echo --output=../out/x", "echo /inet/tcp/0/127.0.0.1/9") + " | xargs " +
 		g.one("", "-n1 ", "-0 ", "-I{} ", "-I % ", "-r ", "-P2 -n1 ", "-a a.txt ", "-i ", "--replace=X ", "-E x ", "-L1 ", "-d '\\n' ", "-t ", "-p ", "-o ", "-S 1 ", "--process-slot-var=PATH ", "-J % ", "-l ") +
-		g.one("", "cat", "echo", "rm -f", "touch", "grep a", "sort", "head -1", "wc -l", "sed -n p", "ls -l", "sh -c 'cat {}'", "sh -c 'cat \"$@\"' x", "cp -t sub", "mv -t ../out", "{}", "frob", "env", "xargs", "awk 1", "tee", "git add", "tar -cf new.tar", "cat {}", "echo {} >", "basename", "grep -l a --", "sort --", "rm -f --", "touch ./", "stat", "diff a.txt", "git log --", "git show", "find", "test -f", "printf", "mkdir -p", "cut -c1", "bash -c")
+		g.one("", "cat", "echo", "rm -f", "touch", "grep a", "sort", "head -1", "wc -l", "sed -n p", "ls -l", "sh -c 'cat {}'", "sh -c 'cat \"$@\"' x", "cp -t sub", "mv -t ../out", "{}", "frob", "env", "xargs", "awk 1", "gawk 1", "tee", "git add", "tar -cf new.tar", "cat {}", "echo {} >", "basename", "grep -l a --", "sort --", "rm -f --", "touch ./", "stat", "diff a.txt", "git log --", "git show", "find", "test -f", "printf", "mkdir -p", "cut -c1", "bash -c")
 }
 
 func (g *toolGrammar) tarCommand() string {
