@@ -206,6 +206,8 @@ func deniedReason(program, option string) string {
 		return "overwrites or removes what others have"
 	case option == "--hard":
 		return "throws away changes"
+	case program == "exec":
+		return "makes another program of it; write the command without it"
 	case option == "--global", option == "-g" && program != "tar":
 		return "writes outside of the workspace"
 	}

@@ -173,8 +173,7 @@ func judgeAwk(j *judgement, n *Node, c *command) {
 		files = files[1:]
 	}
 	for _, f := range files {
-		head, net := f.text+f.prefix, "/inet"
-		if k := min(len(head), len(net)); head[:k] == net[:k] && (k == len(net) || !f.known && !f.glob) {
+		if f.mayBegin("/inet") {
 			j.softDeny(n, c, "the file may be a name with which gawk connects to a network; write ./ before it")
 		}
 		j.judgeOperand(n, reads, f, c.st)

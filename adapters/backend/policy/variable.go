@@ -142,10 +142,8 @@ func (j *judgement) judgeTarget(p *Node, a access, f field, st state) {
 		p.allow("a pipe to a command that is judged separately")
 	case !f.known && a == writes:
 		p.deny("a write to an unknown file")
-	case !f.known && (f.prefix == "" || strings.HasPrefix(f.prefix, "/dev/") || slices.Contains([]string{"/", "/d", "/de", "/dev"}, f.prefix)):
-		p.deny("the file is unknown, and some names are connections to a network")
-	case strings.HasPrefix(f.text, "/dev/tcp/") || strings.HasPrefix(f.text, "/dev/udp/"):
-		p.deny("a connection to a network")
+	case f.mayBegin("/dev/tcp/"), f.mayBegin("/dev/udp/"):
+		p.deny("the file may be a connection to a network; write ./ before a name that is unknown")
 	default:
 		j.judgeOperand(p, a, f, st)
 	}

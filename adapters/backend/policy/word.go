@@ -40,6 +40,14 @@ func (f *field) mayBeOption() bool {
 	return f.prefix == "" || f.prefix[0] == '-'
 }
 
+// mayBegin reports whether the field may begin with a text that begins the name of no file. So
+// a pattern may only if it does.
+func (f *field) mayBegin(with string) bool {
+	head := f.text + f.prefix
+	k := min(len(head), len(with))
+	return head[:k] == with[:k] && (k == len(with) || !f.known && !f.glob)
+}
+
 // mostFields is the limit of words of a command.
 const mostFields = 4096
 
