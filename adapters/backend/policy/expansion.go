@@ -10,27 +10,35 @@ import (
 
 // judgeWord judges the commands inside of a word.
 func (j *judgement) judgeWord(n *Node, w *syntax.Word, st state) {
-	if w != nil {
-		j.judgeParts(n, w.Parts, st)
+	if w == nil {
+		return
 	}
+	if w.Lit() == "}" {
+		n.addPart(WhatSyntax, "}").deny("zsh ends a block at a } that is a word; write quotes around it")
+	}
+	j.judgeParts(n, w.Parts, st)
 }
 
-var zshExpansion = regexp.MustCompile(`(^|[^\\])\$[=~^+]+[\w{(@*]`)
+var (
+	zshExpansion = regexp.MustCompile(`(^|[^\\])\$[=~^+]+[\w{(@*]`)
+	zshSubscript = regexp.MustCompile(`^(\w+|.)\[|^#\w`)
+)
 
 // judgeParts judges the parts of a word or of double quotes. zsh expands some of them that are
 // text for bash.
 func (j *judgement) judgeParts(n *Node, parts []syntax.WordPart, st state) {
-	text, variable := "", false // the text and the variable right before
+	text := "" // right before
+	var variable *syntax.ParamExp
 	for _, p := range parts {
 		lit, _ := p.(*syntax.Lit)
 		if lit == nil {
-			param, _ := p.(*syntax.ParamExp)
-			text, variable = "", param != nil && param.Short
+			text = ""
+			variable, _ = p.(*syntax.ParamExp)
 			j.judgeWordPart(n, p, st)
 			continue
 		}
 		text += lit.Value
-		if variable && strings.HasPrefix(text, "[") {
+		if variable != nil && variable.Short && zshSubscript.MatchString(variable.Param.Value+text) {
 			n.addPart(WhatSyntax, text).deny("zsh evaluates the brackets behind the variable; write it in braces")
 		}
 		if zshExpansion.MatchString(text) {
