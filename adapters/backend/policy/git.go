@@ -164,6 +164,9 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 		for _, a := range args {
 			j.judgeOperand(n, access(!read), a, g.st)
 		}
+		if g.first() == "add" && j.hasReadRules() {
+			g.judgeTracked(j, n, nil) // a worktree has them in another folder
+		}
 	}
 	j.tracks = j.tracks || g.name == "stash"
 	if g.takesRemote() {

@@ -84,7 +84,7 @@ type repositoryReader struct {
 
 func (r *repositoryReader) noteReason(place, why string) {
 	if r.why == "" {
-		r.why = "git may run a program of the repository: " + place + ": " + why
+		r.why = "git may run a program of the repository, or reach another one: " + place + ": " + why
 	}
 }
 

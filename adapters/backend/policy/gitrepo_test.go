@@ -291,8 +291,8 @@ func TestReadRulesHoldForTrackedFiles(t *testing.T) {
 	rule, err := ParseRule("Read(**/.env)")
 	g.Expect(err).NotTo(HaveOccurred())
 	p := Policy{Mode: Implementation, Roots: []string{work}, Rules: Rules{Deny: []Rule{rule}}}
-	prints := []string{"git diff", "git diff HEAD", "git log -p", "git log -U3 -2", "git show", "git grep KEY", "git -C sub diff", "git diff -- sub", "git show HEAD -- .", "git log -p --stat", "git stash show -p", "git status -v", "git status -vv", "git commit --dry-run -v", "git log --check"}
-	names := []string{"git diff --stat", "git log --oneline", "git grep -l KEY", "git diff -- src", "git diff -- a.txt", "git show --name-only HEAD", "git status", "git grep b src", "git log -p src", "git commit -m x"}
+	prints := []string{"git diff", "git diff HEAD", "git log -p", "git log -U3 -2", "git show", "git grep KEY", "git -C sub diff", "git diff -- sub", "git show HEAD -- .", "git log -p --stat", "git stash show -p", "git status -v", "git status -vv", "git commit --dry-run -v", "git log --check", "git worktree add w", "git worktree add src main"}
+	names := []string{"git diff --stat", "git log --oneline", "git grep -l KEY", "git diff -- src", "git diff -- a.txt", "git show --name-only HEAD", "git status", "git grep b src", "git log -p src", "git commit -m x", "git worktree prune"}
 	for _, command := range append(prints, names...) {
 		g.Expect(sound(&p, command, work)).To(Equal(adapters.EffectAllow), "%s, with the file not tracked", command)
 	}

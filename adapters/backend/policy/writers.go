@@ -58,7 +58,7 @@ func judgeCopy(j *judgement, n *Node, c *command) {
 	from, to := copiedFiles(got)
 	symbolic := got.hasOption("-s", "--symbolic-link")
 	links := c.name == "ln" || symbolic || got.hasOption("-l", "--link")
-	if c.name == "mv" || links {
+	if c.name != "cp" || links {
 		j.judgeRenamed(n, c, from)
 	}
 	if got.hasOption("-r", "-R", "-a", "--recursive", "--archive") {
