@@ -114,6 +114,11 @@ func TestRepositoriesThatRunPrograms(t *testing.T) {
 			layBareRepository(tb, work, "")
 			writeFile(tb, work, "docs/x/rebase-merge/git-rebase-todo", "exec frob\n")
 		}, false},
+		{"a cherry-pick in a bare folder", "git -C docs/x cherry-pick --continue", func(tb testing.TB, work string) {
+			tb.Helper()
+			layBareRepository(tb, work, "")
+			writeFile(tb, work, "docs/x/sequencer/opts", "[options]\n\tstrategy = frob\n")
+		}, false},
 		{"a file .git that leads to it", "git -C sub status", func(tb testing.TB, work string) {
 			tb.Helper()
 			layBareRepository(tb, work, "[core]\n\tfsmonitor = frob\n")
