@@ -1,9 +1,6 @@
 package usage
 
 import (
-	"bytes"
-	"io"
-
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
@@ -30,14 +27,4 @@ var namesAnotherScope = broken.Adapter{
 			d.Scope = event.ScopeTurn
 		}
 	}),
-}
-
-var asksForNoUsage = broken.Adapter{
-	Name: "asks-for-no-usage", Sentence: "does not ask the model's server for the tokens of a reply",
-	Proves:  "usage.reported",
-	Runtime: "chat", Why: "the other runtimes state tokens unasked",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(bytes.Replace(line, []byte(`"include_usage":true`), []byte(`"include_usage":false`), 1))
-		return err
-	}},
 }

@@ -18,7 +18,6 @@ func Checks() []*conformance.Check {
 func Broken() []broken.Adapter {
 	return []broken.Adapter{
 		countsNoInput,
-		asksForNoUsage,
 		roundsTheCost,
 		guessesTheWindow,
 		countsNothing,

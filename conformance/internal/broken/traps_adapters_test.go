@@ -620,3 +620,11 @@ var sendsNoName = broken.Adapter{
 
 // fileName is the name of a file in a message of OpenCode.
 var fileName = regexp.MustCompile(`"filename":"[^"]*",`)
+
+var asksForNoUsage = broken.Adapter{
+	Name: "asks-for-no-usage", Sentence: "does not ask the model's server for the tokens of a reply",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.Replace(line, []byte(`"include_usage":true`), []byte(`"include_usage":false`), 1))
+		return err
+	}},
+}

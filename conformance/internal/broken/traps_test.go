@@ -80,6 +80,7 @@ var traps = []struct {
 	{"opencode/newest", "plan/emptied", []string{"tool.plan"}, nil, keepsAnEmptiedPlan},
 	{"chat/1-plain", "session/opened-with-an-effort", []string{"session.history", "text.once", "wire.valid-input"}, nil, misspellsTheEffort},
 	{"chat/1-plain", "text/plain", []string{"text.once", "wire.valid-input"}, nil, quotesABoolean},
+	{"chat/1-plain", "usage/of-two-turns", []string{"usage.reported"}, nil, asksForNoUsage},
 	{"chat", "limit/requests-with-a-client-tool", []string{"session.open-options"}, nil, asksWithoutALimit},
 	{"chat", "client/stopped-while-a-tool-runs", []string{"session.history", "text.once", "turn.after-stop", "turn.stop", "wire.valid-input"}, nil, leavesACallOpen},
 	{"chat", "client/arguments-in-alternating-pieces", []string{"session.history", "tool.client-called", "tool.output"}, []string{"tool.parallel"}, appendsToTheLastCall},
