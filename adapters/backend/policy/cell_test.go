@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -175,12 +176,28 @@ func (c *cell) runCommand(tb testing.TB, command string, planner bool) (harm []s
 	return harm
 }
 
-// execute runs a command in the cell, and returns its output.
+// execute runs a command in the cell, and returns its output. On a slow machine, the time may be
+// over before the command has begun; then it gets more.
 func (c *cell) execute(tb testing.TB, command string) string {
 	tb.Helper()
 	c.clean = false
-	// The command may loop forever.
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	for limit := 5 * time.Second; ; limit *= 4 {
+		out := c.executeWithin(tb, command, limit)
+		if c.trace == "" || limit > time.Minute {
+			return out
+		}
+		if b, _ := os.ReadFile(c.trace); bytes.Contains(b, []byte(commandBegins)) {
+			return out
+		}
+	}
+}
+
+// commandBegins is in the trace when the cell has been entered.
+const commandBegins = `["env", "-i", "PATH=`
+
+func (c *cell) executeWithin(tb testing.TB, command string, limit time.Duration) string {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit) // the command may loop forever
 	defer cancel()
 	argv := []string{"unshare", "-rmnpf", "--kill-child", "sh", "-c", enterScript}
 	if c.trace != "" {

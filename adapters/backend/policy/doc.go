@@ -84,9 +84,9 @@
 // command is read, with its submodules and the local folders that are its remotes. If a
 // setting is not known to run nothing, the command is unknown. So is it if the folder is
 // unknown. So is git where an earlier part of the command may make a repository: by cp -r,
-// mv, ln, tar -x, git checkout, or a file HEAD. Hooks of a folder named .git belong to the user, because neither a clone nor
-// an agent writes there; hooks of other repositories in the workspace came with it. Those must
-// not refer to other repositories, hold links, or be partial clones. In a partial clone of
+// mv, ln, tar -x, git checkout, or a file HEAD. Hooks of a folder named .git belong to the user,
+// because neither a clone nor an agent writes there; hooks of other repositories in the workspace
+// came with it. Those must not refer to other repositories, hold links, or be partial clones. In a partial clone of
 // the user, commands that read fetch missing objects from the user's remote.
 //
 // # Paths

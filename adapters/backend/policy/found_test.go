@@ -144,7 +144,7 @@ func (c *cell) readTrace(tb testing.TB) (out sight) {
 			call = pending[pid] + call[len(at):]
 		}
 		if begun < 2 { // env, and the shell that it starts
-			if strings.Contains(call, `["env", "-i", "PATH=`) || begun == 1 && strings.HasPrefix(call, "execve(") {
+			if strings.Contains(call, commandBegins) || begun == 1 && strings.HasPrefix(call, "execve(") {
 				begun++
 			}
 			continue
