@@ -32,14 +32,14 @@ func corpus(t *testing.T) []string {
 	var files []string
 	_ = filepath.WalkDir(filepath.Join(dir, "codex"), func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return nil
+			return err
 		}
 		// codex/VERSION/TOPIC/NAME.txtar; beside the topics lies what was learnt of the version.
 		name, err := filepath.Rel(dir, p)
-		if err == nil && strings.HasSuffix(p, ".txtar") && strings.Count(filepath.ToSlash(name), "/") == 3 {
+		if strings.HasSuffix(p, ".txtar") && strings.Count(filepath.ToSlash(name), "/") == 3 {
 			files = append(files, filepath.ToSlash(p))
 		}
-		return nil
+		return err
 	})
 	if len(files) == 0 {
 		t.Fatalf("no recordings in %s: nothing would be looked at", dir)
