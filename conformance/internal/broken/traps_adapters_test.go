@@ -185,6 +185,23 @@ var dropsTheEffort = broken.Adapter{
 	Mutation: broken.Opening(func(o *conformance.Open) { o.Effort = "" }),
 }
 
+// dropsTheModel is known for Codex and Claude Code by the matrix.
+var dropsTheModel = broken.Adapter{
+	Name: "drops-the-model", Sentence: "opens a session without its model",
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Model = "" }),
+}
+
+// grantsNoRights answers a question about more rights with another object than the rights.
+var grantsNoRights = broken.Adapter{
+	Name: "grants-no-rights", Sentence: "allows more rights without saying which",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(grantedRights.ReplaceAll(line, []byte(`"permissions":{"network":{"enabled":true}},"scope"`)))
+		return err
+	}},
+}
+
+var grantedRights = regexp.MustCompile(`"permissions":\{.*\},"scope"`)
+
 // asksWithoutALimit lets a turn ask the model as often as the model calls tools.
 var asksWithoutALimit = broken.Adapter{
 	Name: "asks-without-a-limit", Sentence: "opens a session without the limit of requests",
