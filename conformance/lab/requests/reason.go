@@ -26,6 +26,8 @@ var reasons = []reason{
 	{"codex", "answer result.content", refusal.EditType, TooStrict, "wire.valid-input", "the runtime reads no content of an approval, but its schema demands an object"},
 	{"codex", "answer result.answers", anyChange, TooStrict, "wire.valid-input", "the reply comes while the turn is stopped: what the runtime makes of it differs by chance"},
 	{"codex", "answer result.answers", anyChange, Unseen, "", "the reply comes while the turn is stopped: what the runtime makes of it differs by chance"},
+	{"codex", "answer error*", anyChange, TooStrict, "wire.valid-input", "the reply comes as the client closes the session, and the runtime does not read it any more"},
+	{"codex", "answer result.permissions.*", anyChange, TooStrict, "wire.valid-input", "the runtime takes any rights, but the user allowed those that it asked for"},
 	{"codex", "*", refusal.EditTwice, TooStrict, "turn.notices", "both requests have the same id, and the runtime was not seen to reply to the second"},
 	{"codex", "initialize params.clientInfo.*", anyChange, Unseen, "", "the reply repeats the name and the version of the client, and the stand-in plays those of the recording's"},
 	{"codex", "thread/start params.dynamicTools*", anyChange, Unseen, "", "the model is not offered the tool, but the stand-in plays the recorded call"},

@@ -3,6 +3,7 @@ package requests
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -200,6 +201,7 @@ func (s *seen) outcome(plain *fixtures.Case, noise map[string]bool, value string
 	case refused != nil:
 		c.Effect, c.Error = refusal.EffectRefuses, jsontext.Value(compare.MaskText(string(refused.reply.Error)))
 		c.Accepts = listed(string(c.Error), value)
+		c.Error = clipTexts(c.Error)
 		c.Of = s.laterRequest(rt, c.Fact, refused)
 	case exit != nil && len(s.lastWords(plain, exit.Process)) > 0: // one without a word is the end of another turn
 		words := s.lastWords(plain, exit.Process)
@@ -327,6 +329,27 @@ func clip(s string) string {
 	}
 	kept := strings.Join(words[:maxWords], " ")
 	return fmt.Sprintf("%s <elided:%d>", kept, len(s)-len(kept))
+}
+
+// clipTexts clips each text of a value; a value that is no JSON stays.
+func clipTexts(v jsontext.Value) jsontext.Value {
+	var out bytes.Buffer
+	from, to := jsontext.NewDecoder(bytes.NewReader(v)), jsontext.NewEncoder(&out)
+	for {
+		t, err := from.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return bytes.TrimSpace(out.Bytes())
+		}
+		if err == nil && t.Kind() == '"' {
+			t = jsontext.String(clip(t.String()))
+		}
+		if err == nil {
+			err = to.WriteToken(t)
+		}
+		if err != nil {
+			return v
+		}
+	}
 }
 
 var (
