@@ -260,7 +260,7 @@ func (j *judgement) judgeOperands(n *Node, c *command, got parsed) {
 			j.judgePlace(n, c, f)
 			continue
 		case readsAfterFirst:
-			if i == 0 {
+			if i == 0 && !f.glob && !f.splits { // else it may become several words
 				continue
 			}
 		case writesAll:

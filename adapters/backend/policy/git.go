@@ -98,7 +98,11 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 	}
 	read := g.readsOnly()
 	if !read {
-		j.judgeOperand(n, writes, literalField("."), g.st)
+		place := g.st
+		if tops := repositoryTops(g.st.dirs); slices.ContainsFunc(tops, j.inRoots) { // it may change files of the whole repository
+			place.dirs = tops
+		}
+		j.judgeOperand(n, writes, literalField("."), place)
 	}
 	c := &command{name, g.args, g.st, g.rule}
 	if g.name == "rebase" { // --exec runs at the top
