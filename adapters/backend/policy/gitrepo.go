@@ -285,8 +285,8 @@ func (r *repositoryReader) readSubmodules(repo *gitRepository) {
 	}
 }
 
-// readRemote reads a remote that is a folder, or a file that leads to one: git runs in it, with its hooks. git resolves its
-// path from the folder of the command or from that of the repository.
+// readRemote reads a remote that is a folder, or a file that leads to one: git runs in it, with its
+// hooks. git resolves its path from the folder of the command or from that of the repository.
 func (r *repositoryReader) readRemote(url string, repository ...string) {
 	if strings.Contains(url, "::") {
 		r.noteReason(url, "an address that runs a program")

@@ -110,20 +110,13 @@ func (s *Server) storedRun(ctx context.Context, info eventlog.Info) (Run, error)
 
 // runs returns the state of each session of the caller, the latest first.
 func (s *Server) runs(ctx context.Context) ([]Run, error) {
-	infos, err := s.c.Log.Sessions(ctx)
+	own, owners, err := s.ownSessions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	owners, err := s.c.Log.Owners(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Run, 0, len(infos))
-	for _, info := range infos {
+	out := make([]Run, 0, len(own))
+	for _, info := range own {
 		owner := owners[info.SessionID]
-		if !callerOf(ctx).uses(owner) {
-			continue
-		}
 		r, err := s.runOf(ctx, info, owner)
 		if err != nil {
 			return nil, err

@@ -232,23 +232,31 @@ func refuseTaken(id string) *RefusalError {
 	return refuse(http.StatusConflict, CodeExists, "session %q exists: choose another id", id)
 }
 
-// ownProviders returns the runtimes' own ids of the caller's sessions.
-func (s *Server) ownProviders(ctx context.Context) (map[string]bool, error) {
+// ownSessions returns the stored sessions that the caller may use, and the owner of each session.
+func (s *Server) ownSessions(ctx context.Context) (own []eventlog.Info, owners map[string]string, err error) {
 	infos, err := s.c.Log.Sessions(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	owners, err := s.c.Log.Owners(ctx)
-	if err != nil {
-		return nil, err
+	if owners, err = s.c.Log.Owners(ctx); err != nil {
+		return nil, nil, err
 	}
-	out := map[string]bool{}
 	for _, info := range infos {
 		if callerOf(ctx).uses(owners[info.SessionID]) {
-			out[info.ProviderSessionID] = true
+			own = append(own, info)
 		}
 	}
-	return out, nil
+	return own, owners, nil
+}
+
+// ownProviders returns the runtimes' own ids of the caller's sessions.
+func (s *Server) ownProviders(ctx context.Context) (map[string]bool, error) {
+	own, _, err := s.ownSessions(ctx)
+	out := map[string]bool{}
+	for _, info := range own {
+		out[info.ProviderSessionID] = true
+	}
+	return out, err
 }
 
 // checkProvider returns eventlog.ErrUnknownSession if the runtime's session that a request names is
