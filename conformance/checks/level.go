@@ -3,6 +3,7 @@ package checks
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/turnspec/turnspec/conformance"
 )
@@ -47,7 +48,8 @@ func OfLevel(level string) (of []*conformance.Check, topics []string, err error)
 
 // LevelOf returns the lowest level that has a check.
 func LevelOf(c *conformance.Check) string {
-	if of, _, err := OfLevel(LevelCore); err == nil && slices.Contains(of, c) {
+	topic, _, _ := strings.Cut(c.ID, ".")
+	if slices.Contains(core, c.ID) || slices.Contains(core, topic) {
 		return LevelCore
 	}
 	return LevelFull

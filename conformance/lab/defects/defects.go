@@ -7,8 +7,8 @@ package defects
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+	"sync"
 
 	"github.com/turnspec/turnspec/conformance/backend"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
@@ -31,12 +31,14 @@ func Named(name string) (Defect, error) {
 }
 
 // CaughtBy returns the defects that a check catches.
-func CaughtBy(check string) []Defect {
-	var out []Defect
+func CaughtBy(check string) []Defect { return caughtBy()[check] }
+
+var caughtBy = sync.OnceValue(func() map[string][]Defect {
+	out := map[string][]Defect{}
 	for _, d := range backend.Broken() {
-		if slices.Contains(d.Fails(), check) {
-			out = append(out, d)
+		for _, check := range d.Fails() {
+			out[check] = append(out[check], d)
 		}
 	}
 	return out
-}
+})
