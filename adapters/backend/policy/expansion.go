@@ -13,11 +13,17 @@ func (j *judgement) judgeWord(n *Node, w *syntax.Word, st state) {
 	if w == nil {
 		return
 	}
+	if text := unquoted(w); hiddenProcess.MatchString(text) {
+		n.addPart(WhatSyntax, text).deny(unlisted(`a process substitution in "${…}" or a pattern`, "it as a word"))
+	}
 	if w.Lit() == "}" {
 		n.addPart(WhatSyntax, "}").deny("zsh ends a block at a } that is a word; write quotes around it")
 	}
 	j.judgeParts(n, w.Parts, st)
 }
+
+// hiddenProcess matches a process substitution that the parser takes for text, but shells run.
+var hiddenProcess = regexp.MustCompile(`[<>=]\(`)
 
 var (
 	zshExpansion = regexp.MustCompile(`(^|[^\\])\$[=~^+]+[\w{(@*]`)
@@ -195,7 +201,7 @@ func (j *judgement) judgeNumber(n *Node, parts []syntax.WordPart, st state) bool
 		if p.Param == nil || p.Excl || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Index != nil && !isAt(p.Index) {
 			return false
 		}
-		return p.Length || slices.Contains([]string{"#", "?", "$", "!"}, p.Param.Value)
+		return p.Length || slices.Contains([]string{"#", "?", "$"}, p.Param.Value)
 	default:
 		j.judgeWordPart(n, p, st)
 	}

@@ -94,13 +94,15 @@ func textProblem(text string) string {
 		return "the command is not UTF-8"
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }):
 		return "the command holds control characters"
-	case longComment.MatchString(text):
-		return "a comment that ends in a backslash: the parser reads the next line as part of it, and shells do not; write it without the backslash"
+	case joinedLine.MatchString(text):
+		return "a backslash at the end of a line: the parser joins the next line otherwise than shells do; write a space before it, and none in a comment"
 	}
 	return ""
 }
 
-var longComment = regexp.MustCompile("(?m)(^|[\\s;&|()<>`])#.*\\\\$")
+// joinedLine matches a backslash at the end of a comment or of a word: shells also join $\ with
+// ( in the next line, and do not join a line behind \\.
+var joinedLine = regexp.MustCompile("(?m)\\S\\\\$|(^|[\\s;&|()<>`])#.*\\\\$")
 
 func (j *judgement) judgeStmts(n *Node, list []*syntax.Stmt, st state) flow {
 	out := sameFlow(st)

@@ -83,6 +83,9 @@ func (j *judgement) judgeRedirect(n *Node, r *syntax.Redirect, st state) {
 		return
 	}
 	f := j.expandWord(p, r.Word, st)
+	if r.Op != syntax.WordHdoc && strings.Contains(strings.ReplaceAll(unquoted(r.Word), `\{`, ""), "{") {
+		p.deny("braces in the name of the file, which bash may expand; write quotes around them")
+	}
 	if strings.HasPrefix(f.src, "!") && r.Op != syntax.WordHdoc {
 		p.deny("zsh writes to the word after the exclamation mark; write quotes around it")
 	}
@@ -124,14 +127,14 @@ func (j *judgement) judgeHereDocument(n *Node, r *syntax.Redirect, st state) {
 	}
 	end := strings.Trim(j.source(r.Word), `\'"`)
 	text := strings.TrimSuffix(j.source(r.Hdoc), end)
-	for line := range strings.SplitSeq(text+"\n"+strings.ReplaceAll(text, "\\\n", ""), "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if strings.HasPrefix(strings.TrimLeft(line, "\t"), end) {
 			n.deny("a line of the here-document begins with its end " + end + ", where bash may end it; write another end")
 		}
 	}
 	if end == j.source(r.Word) { // without quotes
 		j.denySingleQuotes(n, r.Hdoc)
-		j.judgeWord(n, r.Hdoc, st)
+		j.judgeParts(n, r.Hdoc.Parts, st)
 	}
 }
 

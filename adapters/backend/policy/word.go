@@ -63,6 +63,9 @@ func (j *judgement) expandWords(n *Node, ws []*syntax.Word, st state) []field {
 			syntax.SplitBraces(braces)
 		}
 		for one, err := range expand.BracesSeq(nil, braces) {
+			if j.lang != syntax.LangPOSIX && strayBraces.MatchString(unquoted(one)) {
+				n.deny("braces that shells read in different ways; write the words themselves, or quotes around them")
+			}
 			if err != nil || len(out) >= mostFields {
 				n.deny("the braces make too many words")
 				return out
@@ -76,6 +79,22 @@ func (j *judgement) expandWords(n *Node, ws []*syntax.Word, st state) []field {
 		}
 	}
 	return out
+}
+
+// strayBraces matches braces that the parser takes for text, and shells perhaps for a list.
+var strayBraces = regexp.MustCompile(`(^|[^\\])\{.*,`)
+
+// unquoted returns the text of a word without quotes, with x for its other parts.
+func unquoted(w *syntax.Word) string {
+	var sb strings.Builder
+	for _, p := range w.Parts {
+		if lit, ok := p.(*syntax.Lit); ok {
+			sb.WriteString(lit.Value)
+		} else {
+			sb.WriteByte('x')
+		}
+	}
+	return sb.String()
 }
 
 // expandWord expands a word without braces, such as that of a redirection.
@@ -240,7 +259,7 @@ func (j *judgement) addParam(b *building, p *syntax.ParamExp, inQuotes bool, st 
 			if ok = len(st.dirs) == 1; ok {
 				value = st.dirs[0]
 			}
-		case "#", "?", "$", "!":
+		case "#", "?", "$":
 			b.loseText(false)
 			if b.f.prefix == "" {
 				b.f.prefix = "0" // a number
