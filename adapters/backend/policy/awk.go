@@ -40,7 +40,7 @@ func awkProblem(f field) string {
 		case c == '"':
 			size, value = delimitedLength(rest, c, false), true
 		case c == '/' && doubt:
-			return unlistedAwk("a / behind a condition")
+			return unlistedAwk("a / behind a condition, + or -")
 		case c == '/' && !was:
 			size, value = delimitedLength(rest, c, true), true
 		case c >= '0' && c <= '9' || c == '.':
@@ -72,7 +72,7 @@ func awkProblem(f field) string {
 		case strings.HasPrefix(rest, ">>"):
 			return unlistedAwk(">>")
 		case c == '+' || c == '-':
-			value = was // x++ / 2
+			value, doubtful = was, was // x++ / 2, x - /a/
 		case strings.IndexByte("$,!~<>=*/%?:^", c) >= 0:
 		default:
 			return unlistedAwk(string(c))

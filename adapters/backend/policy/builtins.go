@@ -211,7 +211,7 @@ options:
 		case f.text == "--" || f.text == "-":
 			args = args[1:]
 			break options
-		case f.text == "--version" || f.text == "--help":
+		case len(c.args) == 1 && (f.text == "--version" || f.text == "--help"): // busybox goes on
 			n.allow("it prints")
 			return
 		case f.text == "--login" || f.text == "--norc" || f.text == "--noprofile" || f.text == "--posix":

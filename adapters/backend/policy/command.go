@@ -369,8 +369,9 @@ func globMatches(f field, dirs []string) (at []string, ok bool) {
 	return at, true
 }
 
-// classInBrackets matches the begin of what Go's patterns do not have: [:alpha:], [=a=], [.a.].
-var classInBrackets = regexp.MustCompile(`\[[:=.]`)
+// classInBrackets matches the begin of what Go's patterns do not have: [:alpha:], [=a=], [.a.];
+// and of [^a], which dash reads as [a^].
+var classInBrackets = regexp.MustCompile(`\[[:=.^]`)
 
 // goGlob converts a shell pattern to Go's syntax.
 func goGlob(s string) string { return strings.ReplaceAll(s, "[!", "[^") }

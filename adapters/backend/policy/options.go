@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -81,6 +82,8 @@ func compileOptions(table string, single bool) *spec {
 	return s
 }
 
+var looksLikeOption = regexp.MustCompile(`^--?[[:alpha:]]`)
+
 // takesWord reports whether an option of this kind takes the next word as its value.
 func takesWord(kind byte) bool { return kind != 0 && strings.IndexByte(":@<>$", kind) >= 0 }
 
@@ -96,8 +99,8 @@ func (s *spec) parse(words []field) (out parsed) {
 			if i++; i < len(words) {
 				v = words[i]
 			}
-			if v.splits || v.glob {
-				add(v.src, 'x', v) // more words may follow
+			if v.splits || v.glob || !s.single && looksLikeOption.MatchString(v.text) {
+				add(v.src, 'x', v) // more words may follow, and a program may not take it as the value
 			}
 			add(name, kind, v)
 		}

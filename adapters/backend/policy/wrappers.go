@@ -110,7 +110,8 @@ func judgeXargs(j *judgement, n *Node, c *command) {
 	}
 	if mark != "" {
 		argv = replaceMark(argv, mark, "")
-	} else {
+	}
+	if mark == "" || got.hasOption("-n", "-L", "-l", "--max-args", "--max-lines") { // the last of these counts
 		argv = append(slices.Clip(argv), unknownField("…"))
 	}
 	j.judgeInner(n, c, got, argv)
