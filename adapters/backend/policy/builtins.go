@@ -58,7 +58,13 @@ func judgeChangeDir(j *judgement, n *Node, c *command) {
 		there = here
 		there.dirs = nil
 		for _, d := range joinDirs(here.dirs, args[0].text) {
-			there.dirs = append(there.dirs, path.Clean(d)) // as PWD has it: .. removes the part before it, also a link
+			clean := path.Clean(d) // as PWD has it: .. removes the part before it, also a link
+			place, err := resolvePath(clean)
+			if other, otherErr := resolvePath(d); place != other || err != nil || otherErr != nil { // if it fails, shells go where the link leads
+				there = lost
+				break
+			}
+			there.dirs = append(there.dirs, clean)
 		}
 	default:
 		there, here = lost, lost
@@ -174,6 +180,7 @@ func judgeExit(j *judgement, n *Node, c *command) {
 			}
 		}
 	}
+	j.left = mergeStates(j.left, c.st)
 	if c.name == "exit" && len(c.args) < 2 && numbers {
 		j.after = &flow{state{dead: true}, state{dead: true}}
 	}

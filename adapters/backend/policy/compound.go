@@ -43,8 +43,10 @@ func (j *judgement) judgeIf(n *Node, c *syntax.IfClause, st state) state {
 // judgeLoop judges a body that may run again. If the body changes the folder, it is
 // judged again with an unknown folder.
 func (j *judgement) judgeLoop(n *Node, st state, body func(*Node, state) state) state {
-	l, links := n.addPart(WhatSyntax, "loop"), len(j.newLinks)
+	l, links, outer := n.addPart(WhatSyntax, "loop"), len(j.newLinks), j.left
+	j.left = state{dead: true}
 	out := mergeStates(st, body(l, st))
+	out, j.left = mergeStates(out, j.left), mergeStates(outer, j.left)
 	if len(j.newLinks) > links {
 		body(l, st)
 	}

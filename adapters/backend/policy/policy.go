@@ -121,6 +121,7 @@ type judgement struct {
 	newLinks    []newLink          // the places of symlinks that the command may make, so far
 	newTrees    []newLink          // the places at or below which the command may make a repository
 	tracks      bool               // the command may make git track more files
+	left        state              // in which a part of the current loop may leave it
 	after       *flow              // of a builtin that changes the state of the shell, until judgeProgram returns it
 	background  bool               // a part runs while later ones do
 	linksBefore int                // the number of newLinks before those later ones

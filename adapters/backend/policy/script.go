@@ -172,6 +172,9 @@ func (j *judgement) judgeStmt(n *Node, s *syntax.Stmt, st state) flow {
 		n.addPart(WhatSyntax, j.source(s)).deny("an unknown construct")
 		return sameFlow(state{})
 	}
+	if len(s.Redirs) > 0 { // if one fails, nothing is done
+		out.no = mergeStates(out.no, st)
+	}
 	if s.Negated {
 		out.yes, out.no = out.no, out.yes
 	}
