@@ -15,7 +15,7 @@ var judges map[string]func(j *judgement, n *Node, c *command)
 func init() { //nolint:gochecknoinits // judges refer to the table that holds them
 	judges = map[string]func(j *judgement, n *Node, c *command){
 		"cd": judgeChangeDir, "printf": judgePrintf, "test": judgeTest, "[": judgeTest,
-		"read": judgeRead, "unset": judgeRead, "set": judgeSet, "exit": judgeExit, "return": judgeExit, "break": judgeExit, "continue": judgeExit, "shift": judgeExit, "date": judgeDate, "lsof": judgeLsof,
+		"read": judgeRead, "unset": judgeRead, "set": judgeSet, "exit": judgeExit, "return": judgeExit, "break": judgeExit, "continue": judgeExit, "shift": judgeExit, "date": judgeDate, "lsof": judgeLsof, "netstat": judgeLsof,
 		"sh": judgeShell, "bash": judgeShell, "dash": judgeShell, "ash": judgeShell, "zsh": judgeShell,
 		"command": judgeCommand, "env": judgeEnv, "xargs": judgeXargs,
 		"git": judgeGit, "jq": judgeJq, "find": judgeFind, "sed": judgeSed, "awk": judgeAwk, "gawk": judgeAwk, "mawk": judgeAwk, "nawk": judgeAwk,

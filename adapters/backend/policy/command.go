@@ -183,7 +183,7 @@ func (j *judgement) parse(n *Node, c *command) parsed {
 			n.deny("the option " + o.name + " of " + c.name + " " + deniedReason(c.name, o.name))
 		default:
 			if o.value.src != "" && o.name == o.value.src && p.any {
-				if j.ConfineReads || j.hasReadRules() {
+				if !o.value.known && (j.ConfineReads || j.hasReadRules()) {
 					j.judgeUnknownPath(n.addPart(WhatRead, o.name), reads, "the word may become an option with a file")
 				}
 				continue

@@ -67,7 +67,9 @@ func judgeGit(j *judgement, n *Node, c *command) {
 		return
 	}
 	if j.ConfineReads {
-		j.judgeOperand(n, reads, literalField("."), st)
+		top := st
+		top.dirs = slices.Concat(st.dirs, repositoryTops(st.dirs))
+		j.judgeOperand(n, reads, literalField("."), top)
 	}
 	g := &gitCommand{command{rest[0].text, rest[1:], st, c.rule}}
 	var remotes []string
@@ -99,14 +101,15 @@ func (g *gitCommand) judgeSubcommand(j *judgement, n *Node) {
 	read := g.readsOnly()
 	if !read {
 		place := g.st
-		if tops := repositoryTops(g.st.dirs); slices.ContainsFunc(tops, j.inRoots) { // it may change files of the whole repository
+		if tops := repositoryTops(g.st.dirs); slices.ContainsFunc(tops, j.inRoots) || len(tops) > 0 && g.changesTree() { // it may change files of the whole repository
 			place.dirs = tops
 		}
 		j.judgeOperand(n, writes, literalField("."), place)
 	}
 	c := &command{name, g.args, g.st, g.rule}
-	if g.name == "rebase" { // --exec runs at the top
+	if g.name == "rebase" { // --exec runs at the top, on files of other commits
 		c.st.dirs = repositoryTops(g.st.dirs)
+		j.noteCheckout(c.st.dirs)
 	}
 	got := j.parse(n, c)
 	args := got.operands

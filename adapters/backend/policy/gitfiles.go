@@ -81,7 +81,7 @@ func (g *gitCommand) judgeCompared(j *judgement, n *Node, got parsed) {
 // printsFiles reports whether the command prints the content of files that it does not name.
 func (g *gitCommand) printsFiles() bool {
 	got := programs[g.listed()].options.parse(g.args)
-	patch := got.mayHold("-p", "-u", "-U", "-c", "-L", "--patch", "--unified", "--word-diff", "--color-words", "--cc", "--binary", "--check", "--show-current-patch")
+	patch := got.mayHold("-p", "-u", "-U", "-c", "-L", "--patch", "--unified", "--word-diff", "--color-words", "--cc", "--binary", "--check", "--diff-merges", "--show-current-patch")
 	brief := got.hasOption("-s", "--no-patch", "--stat", "--name-only", "--name-status", "--numstat", "--shortstat", "--summary", "--dirstat", "--quiet")
 	switch g.name {
 	case "status", "commit":
@@ -108,7 +108,14 @@ func (g *gitCommand) judgeTracked(j *judgement, n *Node, operands []field) {
 			continue // no repository, or one that judgeRepositories judges
 		}
 		var below []string
+		if i := slices.IndexFunc(g.args, func(f field) bool { return f.text == "--" }); i >= 0 {
+			operands = g.args[i+1:] // the others are revisions, also if files have their names
+		}
 		for _, f := range operands {
+			if strings.HasPrefix(f.text, ":") { // the top
+				below = nil
+				break
+			}
 			for _, place := range resolveIn([]string{d}, f.text) {
 				if f.known && exists(place) {
 					below = append(below, place)

@@ -292,12 +292,13 @@ func TestReadRulesHoldForTrackedFiles(t *testing.T) {
 	writeFile(t, work, "a.txt", "a\n")
 	writeFile(t, work, "src/b.txt", "b\n")
 	writeFile(t, work, "sub/.env", "KEY=1\n")
+	writeFile(t, work, "main/c.txt", "c\n")
 	layRepository(t, work, "")
 	rule, err := ParseRule("Read(**/.env)")
 	g.Expect(err).NotTo(HaveOccurred())
 	p := Policy{Mode: Implementation, Roots: []string{work}, Rules: Rules{Deny: []Rule{rule}}}
-	prints := []string{"git diff", "git diff HEAD", "git log -p", "git log -U3 -2", "git show", "git grep KEY", "git -C sub diff", "git diff -- sub", "git show HEAD -- .", "git log -p --stat", "git stash show -p", "git status -v", "git status -vv", "git commit --dry-run -v", "git log --check", "git worktree add w", "git worktree add src main"}
-	names := []string{"git diff --stat", "git log --oneline", "git grep -l KEY", "git diff -- src", "git diff -- a.txt", "git show --name-only HEAD", "git status", "git grep b src", "git log -p src", "git commit -m x", "git worktree prune"}
+	prints := []string{"git diff", "git diff HEAD", "git log -p", "git log -U3 -2", "git show", "git grep KEY", "git -C sub diff", "git diff -- sub", "git show HEAD -- .", "git log -p --stat", "git stash show -p", "git status -v", "git status -vv", "git commit --dry-run -v", "git log --check", "git log -1 --diff-merges=separate", "git diff HEAD -- src :/", "git log -p main --", "git worktree add w", "git worktree add src main"}
+	names := []string{"git diff --stat", "git log --oneline", "git grep -l KEY", "git diff -- src", "git diff -- a.txt", "git show --name-only HEAD", "git status", "git grep b src", "git log -p src", "git log -p main -- src", "git commit -m x", "git worktree prune"}
 	for _, command := range append(prints, names...) {
 		g.Expect(sound(&p, command, work)).To(Equal(adapters.EffectAllow), "%s, with the file not tracked", command)
 	}
@@ -308,4 +309,26 @@ func TestReadRulesHoldForTrackedFiles(t *testing.T) {
 	for _, command := range names {
 		g.Expect(sound(&p, command, work)).To(Equal(adapters.EffectAllow), "%s", command)
 	}
+}
+
+// TestLargerRepository: git changes and prints files of a whole repository, of which the
+// workspace may be a part.
+func TestLargerRepository(t *testing.T) {
+	g := NewWithT(t)
+	top := t.TempDir()
+	writeFile(t, top, "a.txt", "a\n")
+	writeFile(t, top, "sub/a.txt", "a\n")
+	layRepository(t, top, "")
+	work := filepath.Join(top, "sub")
+	p := Policy{Mode: Implementation, Roots: []string{work}}
+	for command, want := range map[string]adapters.Effect{
+		"git checkout side": adapters.EffectDeny, "git stash": adapters.EffectDeny, "git reset --keep side": adapters.EffectDeny, "git merge side": adapters.EffectDeny, "git show HEAD:x": adapters.EffectAllow,
+		"git checkout -b new": adapters.EffectAllow, "git commit -m x": adapters.EffectAllow, "git reset a.txt": adapters.EffectAllow, "git status": adapters.EffectAllow,
+	} {
+		g.Expect(sound(&p, command, work)).To(Equal(want), "%s", command)
+	}
+	p.ConfineReads = true
+	g.Expect(sound(&p, "git show HEAD:x", work)).To(Equal(adapters.EffectDeny))
+	p.Roots = []string{top}
+	g.Expect(sound(&p, "git show HEAD:x", work)).To(Equal(adapters.EffectAllow))
 }

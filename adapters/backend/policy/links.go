@@ -197,22 +197,26 @@ func (j *judgement) noteInstalled(c *command, operands []field) {
 // noteMadeLinks remembers that a git command may make a symlink in the files of its
 // repository.
 func (g *gitCommand) noteMadeLinks(j *judgement, args []field) {
-	has := func(names ...string) bool {
-		return slices.ContainsFunc(g.args, func(f field) bool { return f.known && slices.Contains(names, f.text) })
-	}
-	switch g.name {
-	case "mv":
+	if g.name == "mv" {
 		j.noteCopies(&command{"mv", args, g.st, g.rule}, parsed{operands: args})
-	case "checkout", "switch":
-		if len(args) == 0 && has("-b", "-B", "-c", "-C") {
-			return // a branch at the current commit
-		}
-		j.noteCheckout(g.st.dirs)
-	case "restore":
-		if !has("--staged", "-S") || has("--worktree", "-W") {
-			j.noteCheckout(g.st.dirs)
-		}
-	case "pull", "merge", "rebase", "stash", "cherry-pick", "revert", "worktree":
+	}
+	if g.changesTree() {
 		j.noteCheckout(g.st.dirs)
 	}
+}
+
+// changesTree reports whether the command may change files that it does not name.
+func (g *gitCommand) changesTree() bool {
+	got := programs[g.listed()].options.parse(g.args)
+	switch g.name {
+	case "checkout", "switch": // but not for a branch at the current commit
+		return len(got.operands) > 0 || !got.hasOption("-b", "-B", "-c", "-C")
+	case "restore":
+		return !got.hasOption("--staged", "-S") || got.hasOption("--worktree", "-W")
+	case "reset":
+		return got.hasOption("--keep", "--merge")
+	case "pull", "merge", "rebase", "stash", "cherry-pick", "revert", "worktree":
+		return true
+	}
+	return false
 }

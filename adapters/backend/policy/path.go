@@ -206,7 +206,7 @@ func (j *judgement) judgePath(n *Node, a access, path string, dirs []string) {
 		}
 		p.places = append(p.places, place)
 		j.judgeResolved(p, a, place)
-		if (a == writes || j.ConfineReads) && j.crossesNewLink(one, false) {
+		if (a == writes || j.ConfineReads || j.hasReadRules()) && j.crossesNewLink(one, false) {
 			j.setUnknown(p, newLinkReason)
 		}
 	}

@@ -55,6 +55,9 @@ func judgeFind(j *judgement, n *Node, c *command) {
 				j.judgeOperand(n, reads, v, c.st)
 			}
 		case f.text == "-delete":
+			if slices.ContainsFunc(c.args, func(f field) bool { return f.text == "-L" || f.text == "-follow" }) {
+				n.deny("it removes what links lead to")
+			}
 			for _, s := range starts {
 				j.judgeOperand(n, writes, s, c.st)
 				if !removesJunk(c.args) {
@@ -180,9 +183,14 @@ func judgeAwk(j *judgement, n *Node, c *command) {
 	}
 }
 
-// judgeLsof judges lsof, which asks a name server for the host behind an @.
+// judgeLsof judges lsof, which asks a name server for the host behind an @, and netstat, which
+// asks for the names of all hosts.
 func judgeLsof(j *judgement, n *Node, c *command) {
-	j.parse(n, c)
+	got := j.parse(n, c)
+	j.judgeOperands(n, c, got)
+	if c.name == "netstat" && !got.hasOption("-n") {
+		j.softDeny(n, c, "it asks a name server for hosts; write -n")
+	}
 	for _, f := range c.args {
 		if !f.known || strings.Contains(f.text, "@") {
 			j.softDeny(n, c, "it may ask a name server for a host; write -i :PORT")

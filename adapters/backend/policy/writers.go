@@ -61,7 +61,7 @@ func judgeCopy(j *judgement, n *Node, c *command) {
 	if c.name != "cp" || links {
 		j.judgeRenamed(n, c, from)
 	}
-	if got.hasOption("-r", "-R", "-a", "--recursive", "--archive") {
+	if got.hasOption(copiesFolders...) {
 		j.judgeBelow(n, c, got, got.operands)
 	}
 	j.judgeInto(n, c, got, from, to)
@@ -70,6 +70,8 @@ func judgeCopy(j *judgement, n *Node, c *command) {
 	}
 	j.noteCopies(c, got)
 }
+
+var copiesFolders = []string{"-r", "-R", "-a", "--recursive", "--archive"}
 
 // copiedFiles returns what cp, mv, ln or install copies, and the folder or file that it writes.
 func copiedFiles(got parsed) (from []field, to field) {
@@ -106,7 +108,7 @@ func (j *judgement) judgeInto(n *Node, c *command, got parsed, from []field, dir
 		case name == "." || name == "..":
 			n.deny(unknownFilesReason)
 		case f.known || f.glob && !strings.ContainsAny(name, `*?[\`):
-			j.judgeOperand(n, writes, literalField(dir.text+"/"+name), c.st)
+			j.judgeCopied(n, c, got, dir.text+"/"+name)
 		default:
 			matches, ok := globMatches(f, c.st.dirs)
 			if !ok || mayNameControlFile(name) {
@@ -114,9 +116,24 @@ func (j *judgement) judgeInto(n *Node, c *command, got parsed, from []field, dir
 			}
 			j.judgeOperand(n, writes, field{src: dir.src + "/" + f.src, glob: true, text: escapeGlob(dir.text) + "/" + name, prefix: dir.text + "/"}, c.st)
 			for _, m := range matches {
-				j.judgeOperand(n, writes, literalField(dir.text+"/"+path.Base(m)), c.st)
+				j.judgeCopied(n, c, got, dir.text+"/"+path.Base(m))
 			}
 		}
+	}
+}
+
+// judgeCopied judges the place of a copied file or folder.
+func (j *judgement) judgeCopied(n *Node, c *command, got parsed, name string) {
+	j.judgeOperand(n, writes, literalField(name), c.st)
+	if got.hasOption(copiesFolders...) && c.name == "cp" {
+		j.judgeLinksBelow(n, c.st.dirs, name)
+	}
+}
+
+// judgeLinksBelow judges links below a place into which files are written.
+func (j *judgement) judgeLinksBelow(n *Node, dirs []string, name string) {
+	if slices.ContainsFunc(resolveIn(dirs, name), holdsLink) {
+		j.setUnknown(n, "a link in "+name+" may lead elsewhere, and it writes through it; write into a new folder")
 	}
 }
 
@@ -240,6 +257,7 @@ func (j *judgement) judgeUnpacked(n *Node, got parsed, places []state) {
 		for _, st := range places {
 			j.judgeOperand(n, writes, literalField("./"+m.text), st)
 			j.denyOverRoots(n, st.dirs, "./"+m.text)
+			j.judgeLinksBelow(n, st.dirs, "./"+m.text)
 		}
 	}
 	for _, m := range got.operands {
@@ -249,6 +267,7 @@ func (j *judgement) judgeUnpacked(n *Node, got parsed, places []state) {
 	}
 	if all {
 		j.denyOverRoots(n, places[len(places)-1].dirs, ".")
+		j.judgeLinksBelow(n, places[len(places)-1].dirs, ".")
 		j.noteLinks(places[len(places)-1].dirs, ".", false)
 	}
 }
