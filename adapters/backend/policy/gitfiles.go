@@ -181,13 +181,19 @@ func (g *gitCommand) places(j *judgement, name string) []string {
 	return resolveIn(dirs, name)
 }
 
+// tailOf returns the end of a pattern without special characters, in lower case, or / if there
+// is none.
+func tailOf(spec string) string {
+	return strings.ToLower(path.Base("/" + spec[strings.LastIndexAny(spec, `*?[]\):}`)+1:]))
+}
+
 // applyPathspecRules applies the Read rules to a pattern of git. A rule for a file does not
 // hold if the name of the file cannot end as the pattern does.
 func (j *judgement) applyPathspecRules(n *Node, spec string) {
-	tail := path.Base("/" + spec[strings.LastIndexAny(spec, `*?[]\):}`)+1:])
+	tail := tailOf(spec)
 	j.applyRules(n, func(r Rule, _ bool) (may, does bool) {
 		last := path.Base(r.glob)
-		may = tail == "/" || strings.ContainsAny(last, `*?[\`) || strings.HasSuffix(strings.ToLower(last), strings.ToLower(tail))
+		may = tail == "/" || strings.ContainsAny(last, `*?[\`) || strings.HasSuffix(strings.ToLower(last), tail)
 		return r.tool == "Read" && r.glob != "" && may, false
 	})
 }

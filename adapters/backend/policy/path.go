@@ -354,7 +354,7 @@ func (j *judgement) judgeTree(n *Node, dir string, hidden, follow bool) {
 		if follow && d.Type()&fs.ModeSymlink != 0 {
 			j.judgeLinkBelow(p, root, name)
 		}
-		if !d.IsDir() {
+		if !d.IsDir() && (len(j.searched) == 0 || slices.ContainsFunc(j.searched, func(tail string) bool { return tail == "/" || strings.HasSuffix(strings.ToLower(name), tail) })) {
 			j.applyPathRules(p, reads, name)
 			if p.own != adapters.EffectAllow {
 				p.Reason += ": " + name + " is below; name the folders or files without it"

@@ -120,6 +120,7 @@ type judgement struct {
 	startDirs   []string           // resolved; the folders in which the call may start
 	newLinks    []newLink          // the places of symlinks that the command may make, so far
 	newTrees    []newLink          // the places at or below which the command may make a repository
+	searched    []string           // the ends of the names of files in which a tool searches, if not all
 	tracks      bool               // the command may make git track more files
 	left        state              // in which a part of the current loop may leave it
 	after       *flow              // of a builtin that changes the state of the shell, until judgeProgram returns it

@@ -214,15 +214,12 @@ func (j *judgement) judgeSearch(n *Node, in map[string]jsontext.Value) {
 		return
 	}
 	for _, name := range []string{"glob", "include"} {
-		s, ok := stringMember(n, in, name)
-		may := &Node{}
+		s, _ := stringMember(n, in, name)
 		for _, pattern := range strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' }) {
-			if j.applyPathspecRules(may, pattern); strings.HasPrefix(pattern, "!") {
-				ok = false
+			if strings.HasPrefix(pattern, "!") {
+				pattern = "*"
 			}
-		}
-		if ok && s != "" && may.own == "" {
-			return
+			j.searched = append(j.searched, tailOf(pattern))
 		}
 	}
 	dir, _ := stringMember(n, in, "path")
