@@ -14,7 +14,7 @@ var findPlain = listedNames("find")
 func judgeFind(j *judgement, n *Node, c *command) {
 	args := c.args
 	var starts []field
-	for len(args) > 0 && args[0].known && slices.Contains([]string{"-H", "-L", "-P"}, args[0].text) {
+	for len(args) > 0 && args[0].known && slices.Contains([]string{"-H", "-P"}, args[0].text) {
 		args = args[1:]
 	}
 	for ; len(args) > 0; args = args[1:] {
@@ -55,9 +55,6 @@ func judgeFind(j *judgement, n *Node, c *command) {
 				j.judgeOperand(n, reads, v, c.st)
 			}
 		case f.text == "-delete":
-			if slices.ContainsFunc(c.args, func(f field) bool { return f.text == "-L" || f.text == "-follow" }) {
-				n.deny("it removes what links lead to")
-			}
 			for _, s := range starts {
 				j.judgeOperand(n, writes, s, c.st)
 				if !removesJunk(c.args) {

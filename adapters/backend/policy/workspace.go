@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -85,28 +84,10 @@ func judgeMake(j *judgement, n *Node, c *command) {
 			case matchesAny(hijackingVariables, name) || strings.HasPrefix(name, "."):
 				n.deny("the variable changes what runs: " + name)
 			}
-			j.judgeValueWords(n, c, value)
 			j.judgePlace(n, c, literalField(value))
-			if !matchesAny(harmlessVariables, name) && strings.Trim(value, "0123456789.") != "" {
-				j.softDeny(n, c, "a variable that may name a program: "+f.src)
+			if !matchesAny(harmlessVariables, name) && strings.Trim(value, "0123456789.") != "" || strings.ContainsAny(value, "$`;|&<>(){}\n\\'\"") {
+				j.softDeny(n, c, "a variable that may name a program, or a value that may run one: "+f.src)
 			}
-		}
-	}
-}
-
-// judgeValueWords judges a value that a tool may run as a command. It must not contain
-// special characters of a shell, nor guarded or opaque programs.
-func (j *judgement) judgeValueWords(n *Node, c *command, value string) {
-	if strings.ContainsAny(value, "$`;|&<>(){}\n\\'\"") {
-		n.deny("the value may run a command")
-	}
-	for w := range strings.FieldsSeq(value) {
-		switch p := programs[path.Base(w)]; {
-		case p == nil:
-		case p.class == guarded:
-			n.deny("the value names " + path.Base(w) + ": " + p.why)
-		case p.class == opaque:
-			j.softDeny(n, c, "the value names "+path.Base(w)+": "+p.why)
 		}
 	}
 }
