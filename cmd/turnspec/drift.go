@@ -16,6 +16,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/lab/drift"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/schema"
+	"github.com/turnspec/turnspec/fixtures/wire"
 	wires "github.com/turnspec/turnspec/fixtures/wire/runtimes"
 	"github.com/turnspec/turnspec/recorder/isolate"
 	"github.com/turnspec/turnspec/recorder/registry"
@@ -316,7 +317,7 @@ func (f driftFlags) nameAgent(c fixtures.Corpus, runtime string) error {
 	}
 	agents := map[string]bool{}
 	for _, v := range versions {
-		agent, _ := runtimes.SplitVersion(v)
+		agent, _ := wire.SplitVersion(v)
 		agents[agent] = true
 	}
 	if len(agents) < 2 {
@@ -331,11 +332,11 @@ func before(c fixtures.Corpus, runtime, version string) string {
 	if err != nil {
 		return ""
 	}
-	agent, _ := runtimes.SplitVersion(version)
+	agent, _ := wire.SplitVersion(version)
 	best := ""
 	for _, id := range ids {
 		rt, v, _ := fixtures.SplitCaseID(id)
-		if of, _ := runtimes.SplitVersion(v); rt == runtime && of == agent && v != version && (best == "" || fixtures.CompareVersions(v, best) > 0) {
+		if of, _ := wire.SplitVersion(v); rt == runtime && of == agent && v != version && (best == "" || fixtures.CompareVersions(v, best) > 0) {
 			best = v
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // releaseFile is in the folder of a version that is not pinned, and describes its
@@ -36,31 +38,19 @@ func Latest(ctx context.Context, name, like string) (string, error) {
 	if tags["latest"] == "" {
 		return "", fmt.Errorf("the registry names no latest version of %s", p.Package)
 	}
-	agent, _ := SplitVersion(like)
+	agent, _ := wire.SplitVersion(like)
 	if agent != "" {
 		agent += "-"
 	}
 	return agent + tags["latest"], nil
 }
 
-// SplitVersion splits a version such as codex-acp-2.6.0, which names an agent, into the agent and
-// its number. agent is "" for a version that is a number.
-func SplitVersion(version string) (agent, number string) {
-	at := agentVersion.FindStringSubmatchIndex(version)
-	if at == nil {
-		return "", version
-	}
-	return version[at[2]:at[3]], version[at[4]:]
-}
-
-var agentVersion = regexp.MustCompile(`^(.*[a-z].*)-(\d+\.\d+\.\d.*)$`)
-
 // pinnedLike returns the newest pinned package of the agent of a version; of a runtime that is one
 // program, its newest.
 func pinnedLike(name, version string) (Package, string, error) {
-	if agent, _ := SplitVersion(version); agent != "" {
+	if agent, _ := wire.SplitVersion(version); agent != "" {
 		for _, pinned := range Versions(name) {
-			if a, _ := SplitVersion(pinned); a == agent {
+			if a, _ := wire.SplitVersion(pinned); a == agent {
 				return pinnedPackage(name, pinned)
 			}
 		}
@@ -135,8 +125,8 @@ func findRelease(ctx context.Context, name, version string) (Package, error) {
 	if err != nil {
 		return p, err
 	}
-	_, old = SplitVersion(old)
-	_, number := SplitVersion(version)
+	_, old = wire.SplitVersion(old)
+	_, number := wire.SplitVersion(version)
 	if !versionNumber.MatchString(version) {
 		return p, fmt.Errorf("%q is not a version of %s", version, name)
 	}

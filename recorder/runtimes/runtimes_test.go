@@ -186,17 +186,3 @@ func TestChoose(t *testing.T) {
 	_, err = runtimes.Choose(false, "codex@0.0.1")
 	g.Expect(err).To(MatchError(ContainSubstring("codex 0.0.1 is not pinned, only " + versions[0])))
 }
-
-func TestSplitVersion(t *testing.T) {
-	for version, want := range map[string][2]string{
-		"2.6.0":                   {"", "2.6.0"},
-		"0.171.0-alpha.1":         {"", "0.171.0-alpha.1"},
-		"codex-acp-2.6.0":         {"codex-acp", "2.6.0"},
-		"claude-agent-acp-0.49.0": {"claude-agent-acp", "0.49.0"},
-		"1-plain":                 {"", "1-plain"},
-	} {
-		if agent, number := runtimes.SplitVersion(version); [2]string{agent, number} != want {
-			t.Errorf("%s: %q %q, want %q", version, agent, number, want)
-		}
-	}
-}
