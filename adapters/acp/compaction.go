@@ -7,7 +7,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/ledger"
 )
 
-// The words by which claude-agent-acp reports a compaction, as a message without an id.
+// The words by which claude-agent-acp reports a compaction before 0.101, as a message without an id.
 const (
 	compactStart = "Compacting..."
 	compactEnd   = "Compacting completed."
@@ -27,11 +27,11 @@ func (t *translator) saysCompaction(sc *ledger.Scope, text string) bool {
 	return true
 }
 
-// compactTitle is the title of the call that codex-acp makes of a compaction.
+// compactTitle is the title of the call that codex-acp and claude-agent-acp make of a compaction.
 const compactTitle = "Compact conversation"
 
 // isCompaction reports whether an update of a tool call is of a compaction, which codex-acp
-// reports as a call. It emits its start and its end.
+// and claude-agent-acp report as a call. It emits its start and its end.
 func (t *translator) isCompaction(u *update, b []byte) bool {
 	starts := u.Kind == "tool_call" && u.Title == compactTitle && u.ToolKind == "think" && u.Name == ""
 	if !starts && (t.compaction == "" || t.compaction != string(u.ToolCallID)) {

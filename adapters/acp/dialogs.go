@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
@@ -111,6 +112,22 @@ func (t *translator) askForm(b []byte) {
 		return
 	}
 	t.l.Turn().Interrupt(event.Interrupt{InterruptID: q.ID, ComponentName: "elicitation", Surface: "chat", Props: inputOf(t.m.Params)})
+}
+
+// cancelRequest is the notification by which an agent withdraws a request.
+const cancelRequest = "$/cancel_request"
+
+// requestWithdrawn settles the question that a request of the agent asked.
+func (t *translator) requestWithdrawn(id jsontext.Value) {
+	for _, q := range t.questions.All() {
+		if bytes.Equal(q.rpc, id) {
+			t.questions.Drop(q)
+			t.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
+			if t.live != nil {
+				t.live.answerRequest(q.rpc, q.cancelled())
+			}
+		}
+	}
 }
 
 // callResolved settles the questions about a call that has a result, and reports whether it

@@ -21,6 +21,7 @@ func (Adapter) Mapping() []adapters.Mapped {
 		mapping.Mapped(kindMethod, "by the update's kind", "session/update"),
 		mapping.Mapped(kindMethod, "permission_request", "session/request_permission"),
 		mapping.Mapped(kindMethod, "interrupt", "elicitation/create"),
+		mapping.Mapped(kindMethod, "permission_resolved or interrupt_resolved", cancelRequest),
 		mapping.Mapped(kindMethod, "mode_changed; an extension of Qwen Code", qwenMode),
 		mapping.Mapped(kindMethod, "a reply, if the adapter offers files or terminals; else notice", "fs/read_text_file", "fs/write_text_file",
 			"terminal/create", "terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release"),

@@ -73,6 +73,8 @@ func (t *translator) handleLine(b []byte) {
 		t.handleUpdate(b)
 	case m.Method == qwenMode:
 		t.modeSet(string(lenient.Decode[update](m.Params).CurrentModeID))
+	case m.Method == cancelRequest:
+		t.requestWithdrawn(lenient.Decode[params](m.Params).RequestID)
 	case !isIgnored(kindMethod, string(m.Method)):
 		t.l.Unknown(string(m.Method), b)
 	}
@@ -149,6 +151,9 @@ func (t *translator) handleUpdate(b []byte) {
 	case "session_info_update":
 		t.handleInfo(&u, b)
 	case "current_mode_update":
+		if t.live == nil && agentNamed(t.agent(), "claude-agent-acp") {
+			t.announce() // in a turn: it reports as config_option_update what the client sets
+		}
 		t.modeSet(string(u.CurrentModeID))
 	case "config_option_update":
 		t.configChanged(u.ConfigOptions)

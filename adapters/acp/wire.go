@@ -24,6 +24,7 @@ type params struct {
 	ToolCall   jsontext.Value `json:"toolCall"`
 	ToolCallID lenient.Str    `json:"toolCallId"` // of a form
 	Options    []option       `json:"options"`
+	RequestID  jsontext.Value `json:"requestId"` // that is withdrawn
 }
 
 // option is a choice of a permission request.

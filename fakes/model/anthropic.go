@@ -29,6 +29,11 @@ type messagesRequest struct {
 		Type string `json:"type"`
 		Name string `json:"name"`
 	} `json:"tools"`
+	OutputConfig struct {
+		Format struct {
+			Type string `json:"type"`
+		} `json:"format"`
+	} `json:"output_config"`
 }
 
 // textOrBlocks is a content. A string is one block of text.
@@ -77,6 +82,7 @@ func (messagesAPI) read(h http.Header, body []byte) (*request, error) {
 	}
 	q := &request{stream: m.Stream, model: m.Model, prefix: toolUsePrefix, thread: h.Get("X-Claude-Code-Agent-Id")}
 	q.sub = q.thread != ""
+	q.form = m.OutputConfig.Format.Type == "json_schema" && len(m.Tools) == 0 // a session's has tools
 	for _, t := range m.Tools {
 		q.offer.tools = append(q.offer.tools, offered{name: t.Name})
 		q.search = len(m.Tools) == 1 && strings.HasPrefix(t.Type, "web_search_")

@@ -133,7 +133,8 @@ func connectClaude(inner drive.Connection) (drive.Connection, error) {
 	for _, a := range inner.Args {
 		return inner, fmt.Errorf("the agent does not pass %s to Claude Code", a)
 	}
-	inner.Env = append(slices.Clone(inner.Env), "CLAUDE_CODE_EXECUTABLE=claude", "NO_BROWSER=1")
+	// From 0.101 the agent asks for what the user might say next, which no scenario answers.
+	inner.Env = append(slices.Clone(inner.Env), "CLAUDE_CODE_EXECUTABLE=claude", "NO_BROWSER=1", "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=0")
 	return inner, nil
 }
 
