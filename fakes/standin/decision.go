@@ -18,7 +18,7 @@ func difference(rec, sub wire.Decision, input jsontext.Value) string {
 		return fmt.Sprintf("must answer %s, sent %s", rec.Word, sub.Word)
 	}
 	if rec.Scope != sub.Scope {
-		return fmt.Sprintf("must allow it %s, allowed it %s", scopeWords(rec.Scope), scopeWords(sub.Scope))
+		return fmt.Sprintf("must %s it %s, sent it %s", rec.Word, scopeWords(rec.Scope), scopeWords(sub.Scope))
 	}
 	a, b := rec.Value, sub.Value
 	if rec.Word == Allow { // an input that is repeated changes nothing

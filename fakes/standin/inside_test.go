@@ -8,6 +8,7 @@ import (
 
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
+	"github.com/turnspec/turnspec/fixtures/wire/acp"
 	"github.com/turnspec/turnspec/fixtures/wire/claude"
 	"github.com/turnspec/turnspec/fixtures/wire/codex"
 )
@@ -18,6 +19,9 @@ func TestAnswersAreComparedByDecision(t *testing.T) {
 	}
 	ofCodex := func(result string) wire.Decision {
 		return codex.Runtime.ReadInput([]byte(`{"id":0,"result":` + result + `}`)).Step.Answer
+	}
+	ofACP := func(option string) wire.Decision {
+		return acp.Runtime.ReadInput([]byte(`{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"selected","optionId":"` + option + `"}}}`)).Step.Answer
 	}
 	failed := codex.Runtime.ReadInput([]byte(`{"id":0,"error":{"code":-32601,"message":"no"}}`)).Step.Answer
 	input := jsontext.Value(`{"questions":[{"question":"Which?"}]}`)
@@ -30,11 +34,13 @@ func TestAnswersAreComparedByDecision(t *testing.T) {
 		"other answers":          {ofClaude(`{"behavior":"allow","updatedInput":{"answers":{"Which?":"A"}}}`), ofClaude(`{"behavior":"allow","updatedInput":{"answers":{"Which?":"B"}}}`), `must answer allow with {"Which?":"A"}, sent it with {"Which?":"B"}`},
 		"no answers":             {ofClaude(`{"behavior":"allow","updatedInput":{"answers":{"Which?":"A"}}}`), ofClaude(`{"behavior":"allow"}`), `must answer allow with {"Which?":"A"}, sent it with nothing`},
 		"deny is not cancel":     {ofClaude(`{"behavior":"deny","message":"no"}`), ofClaude(`{"behavior":"deny","message":"no","interrupt":true}`), "must answer deny, sent cancel"},
-		"amendment is more":      {ofCodex(`{"decision":"accept"}`), ofCodex(`{"decision":{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["ls"]}}}`), "must allow it once, allowed it always"},
-		"once is not always":     {ofCodex(`{"decision":"acceptForSession"}`), ofCodex(`{"decision":"accept"}`), "must allow it for the session, allowed it once"},
-		"rules of the session":   {ofClaude(`{"behavior":"allow","updatedPermissions":[{"type":"addRules","destination":"session"}]}`), ofClaude(`{"behavior":"allow"}`), "must allow it for the session, allowed it once"},
-		"rules that stay":        {ofClaude(`{"behavior":"allow"}`), ofClaude(`{"behavior":"allow","updatedPermissions":[{"destination":"session"},{"destination":"localSettings"}]}`), "must allow it once, allowed it always"},
-		"permissions for longer": {ofCodex(`{"permissions":{"network":{}},"scope":"turn"}`), ofCodex(`{"permissions":{"network":{}},"scope":"session"}`), "must allow it once, allowed it for the session"},
+		"amendment is more":      {ofCodex(`{"decision":"accept"}`), ofCodex(`{"decision":{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["ls"]}}}`), "must allow it once, sent it always"},
+		"once is not always":     {ofCodex(`{"decision":"acceptForSession"}`), ofCodex(`{"decision":"accept"}`), "must allow it for the session, sent it once"},
+		"rules of the session":   {ofClaude(`{"behavior":"allow","updatedPermissions":[{"type":"addRules","destination":"session"}]}`), ofClaude(`{"behavior":"allow"}`), "must allow it for the session, sent it once"},
+		"denied for good":        {ofACP("reject_once"), ofACP("reject_always"), "must deny it once, sent it always"},
+		"denied once":            {ofACP("reject_once"), ofACP("reject_once"), ""},
+		"rules that stay":        {ofClaude(`{"behavior":"allow"}`), ofClaude(`{"behavior":"allow","updatedPermissions":[{"destination":"session"},{"destination":"localSettings"}]}`), "must allow it once, sent it always"},
+		"permissions for longer": {ofCodex(`{"permissions":{"network":{}},"scope":"turn"}`), ofCodex(`{"permissions":{"network":{}},"scope":"session"}`), "must allow it once, sent it for the session"},
 		"changed input":          {ofClaude(`{"behavior":"allow","updatedInput":{"command":"ls"}}`), ofClaude(`{"behavior":"allow"}`), `must answer allow with {"command":"ls"}, sent it with nothing`},
 		"not a behavior":         {ofClaude(`{"behavior":"approve"}`), ofClaude(`{"behavior":"deny"}`), ""},
 		"a wrong word is none":   {ofCodex(`{"decision":"accept"}`), ofCodex(`{"decision":"approve"}`), "must answer allow, sent error"},
