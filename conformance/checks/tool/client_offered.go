@@ -7,6 +7,7 @@ import (
 
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
+	"github.com/turnspec/turnspec/fixtures"
 )
 
 // ClientOffered is the check tool.client-offered.
@@ -27,10 +28,15 @@ func judgeOffered(t *conformance.Trial, f *conformance.Finding) {
 		}
 		f.Asserted(1)
 		f.Sent = true
-		want := offer{tool.Name, tool.Description, runindex.Canonical(tool.Schema)}
+		want := offer{tool.Name, tool.Description, runindex.Canonical(tool.Schema), tool.ReadOnly && recordedReadOnly(t, tool.Name)}
 		var near []offer
 		for _, w := range t.ClientActions {
 			near = append(near, offers(w.Bytes)...)
+		}
+		if !want.readOnly && tool.ReadOnly { // this runtime has no place for it
+			for i := range near {
+				near[i].readOnly = false
+			}
 		}
 		if tool.Schema == nil { // the scenario has no schema, so any is allowed
 			for i := range near {
@@ -41,6 +47,8 @@ func judgeOffered(t *conformance.Trial, f *conformance.Finding) {
 		case slices.Contains(near, want):
 		case i < 0:
 			f.Failf("the subject wrote no offer of the client's tool %s", tool.Name)
+		case near[i].readOnly != want.readOnly:
+			f.Failf("the client's tool %s was offered with readOnlyHint %v, want %v", tool.Name, near[i].readOnly, want.readOnly)
 		default:
 			f.Failf("the client's tool %s was offered as %q with the schema %s, want %q with %s",
 				tool.Name, near[i].description, near[i].schema, want.description, want.schema)
@@ -48,8 +56,19 @@ func judgeOffered(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
+// recordedReadOnly reports whether the recording's client told the runtime that a tool changes
+// nothing.
+func recordedReadOnly(t *conformance.Trial, name string) bool {
+	return slices.ContainsFunc(t.Case.Wire, func(w fixtures.WireLine) bool {
+		return w.Dir == fixtures.In && slices.ContainsFunc(offers(w.Bytes), func(o offer) bool { return o.name == name && o.readOnly })
+	})
+}
+
 // offer is the description of a tool for a runtime.
-type offer struct{ name, description, schema string }
+type offer struct {
+	name, description, schema string
+	readOnly                  bool
+}
 
 // offers returns all descriptions of tools, anywhere in a line.
 func offers(line []byte) []offer {
@@ -75,7 +94,9 @@ func offers(line []byte) []offer {
 				description, _ := v["description"].(string)
 				b, err := json.Marshal(schema, json.Deterministic(true))
 				if err == nil {
-					out = append(out, offer{name, description, runindex.Canonical(b)})
+					hints, _ := v["annotations"].(map[string]any)
+					readOnly, _ := hints["readOnlyHint"].(bool)
+					out = append(out, offer{name, description, runindex.Canonical(b), readOnly})
 				}
 			}
 			for _, x := range v {

@@ -87,7 +87,7 @@ func compareUsage(t *conformance.Trial, statements runindex.Statements, e confor
 	if of, ok := statements.Last(now, func(s wire.Statement) bool { return s.Windows != nil }); ok && windows == nil { // stated when the session was opened
 		windows = of.Windows
 	}
-	judgeContext(t, f, e, d, windows, lastReply(statements, began, now))
+	judgeContext(t, f, e, d, windows, lastReply(statements, began, now), statesContext(statements, began, now))
 }
 
 func judgeCost(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Usage, cost *float64) {
@@ -105,17 +105,28 @@ func judgeCost(t *conformance.Trial, f *conformance.Finding, e conformance.Event
 
 // judgeContext judges the window of the context, and how much of it the last reply of
 // the model used.
-func judgeContext(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Usage, windows []int64, last *wire.Tokens) {
+func judgeContext(t *conformance.Trial, f *conformance.Finding, e conformance.Event, d event.Usage, windows []int64, last *wire.Tokens, inTurn bool) {
 	switch {
 	case d.Context == nil:
-		if last != nil && len(windows) > 0 {
+		switch {
+		case len(windows) == 0:
+		case last != nil:
 			runindex.Demand(t, f, e, "usage.context", false, fmt.Sprintf("a window of %v tokens, of which the last reply used %d", windows, last.Total))
+		case inTurn:
+			runindex.Demand(t, f, e, "usage.context", false, fmt.Sprintf("a window of %v tokens", windows))
 		}
 	case !slices.Contains(windows, d.Context.Window):
 		f.At(e, "the runtime states a window of %v tokens, but the usage has %d", windows, d.Context.Window)
 	case last != nil && d.Context.Used != last.Total:
 		f.At(e, "the last reply used %d tokens of the context, but the usage has %d", last.Total, d.Context.Used)
 	}
+}
+
+// statesContext reports whether the runtime states the window in a turn that began at a line, beside
+// the end of the turn.
+func statesContext(all runindex.Statements, began, now int) bool {
+	first := max(began-1, 0)
+	return slices.ContainsFunc(all[min(first, len(all)):min(now, len(all))], func(s wire.Statement) bool { return s.Windows != nil && s.End == "" })
 }
 
 // lastReply returns the tokens of the model's last reply in a turn that began at a
