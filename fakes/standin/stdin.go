@@ -309,16 +309,26 @@ func (p *Play) contradiction(rec *line, s *step) string {
 	return ""
 }
 
-// refuseUnrecorded reports a step that the case does not hold, and refuses it.
+// refuseUnrecorded reports a step that the case does not hold, and refuses it. A request of a method
+// that the runtime does not have is a violation if it is known which ones there are.
 func (p *Play) refuseUnrecorded(l *launch, s *step) {
-	p.unrecordedf("process %d: %s", l.n, describe(s))
-	if s.Kind == KindRead && s.id != nil && !p.holdsMethod(s.Method) {
-		if e := p.o.ReadReplies.RejectUnknown(s.Method); e != nil {
-			p.writeReply(l, p.s.rt.Replies.Fail(s.Line, e))
-			return
-		}
+	why := "the recording does not hold this: " + describe(s)
+	known := p.s.rt.Replies.Methods
+	if s.Kind != KindRead || s.id == nil || p.holdsMethod(s.Method) || slices.Contains(known, s.Method) {
+		p.unrecordedf("process %d: %s", l.n, describe(s))
+		p.refuse(l, s, why)
+		return
 	}
-	p.refuse(l, s, "the recording does not hold this: "+describe(s))
+	if len(known) > 0 {
+		p.violationf("process %d: %s: the runtime has no such method", l.n, describe(s))
+	} else {
+		p.unrecordedf("process %d: %s", l.n, describe(s))
+	}
+	if e := p.o.ReadReplies.RejectUnknown(s.Method); e != nil {
+		p.writeReply(l, p.s.rt.Replies.Fail(s.Line, e))
+		return
+	}
+	p.refuse(l, s, why)
 }
 
 // holdsMethod reports whether the recording's client made a request of this method.
