@@ -68,6 +68,17 @@ func (e *Editor) Subject(s conformance.Subject) conformance.Subject {
 	})
 }
 
+// OfLine returns the facts of a line that a client writes.
+func OfLine(rt *wire.Runtime, line []byte) []string {
+	var out []string
+	e := Editor{Each: func(fact string, _ any) Edit {
+		out = append(out, fact)
+		return Edit{}
+	}}
+	e.line(rt, line)
+	return out
+}
+
 // Between returns the subject with another launcher around that of each session.
 func Between(s conformance.Subject, wrap func(o *conformance.Open, next proc.Launcher) proc.Launcher) conformance.Subject {
 	return broken.Adapter{Mutation: broken.Opening(func(o *conformance.Open) { o.Launch = wrap(o, o.Launch) })}.Subject(s)

@@ -133,7 +133,7 @@ func (c *Census) Run(ctx context.Context) ([]Row, error) {
 	for i, scenario := range scenarios {
 		p, tries, err := c.plain(ctx, scenario)
 		if err != nil {
-			return nil, err
+			return rows, err
 		}
 		tries = slices.DeleteFunc(tries, func(t try) bool { return isKnown(rows, t) })
 		found := make([]Row, len(tries))
@@ -219,6 +219,7 @@ type plainRun struct {
 	standIn *fixtures.Case       // what the stand-in does
 	sound   []*conformance.Check // that do not fail on the stand-in
 	fails   map[string]bool      // the checks that fail on the runtime, by chance or always
+	unread  map[string]bool      // the facts of lines that the runtime may not have read
 }
 
 // plain performs a scenario without a change, and returns the changes to try.
@@ -247,7 +248,7 @@ func (c *Census) plain(ctx context.Context, scenario string) (*plainRun, []try, 
 	if err != nil {
 		return nil, nil, err
 	}
-	p.standIn = did.wire
+	p.standIn, p.unread = did.wire, unread(did.wire)
 	p.sound = slices.DeleteFunc(slices.Clone(c.Checks), func(k *conformance.Check) bool {
 		return k.Severity != conformance.Must || facts.Fails(k, run)
 	})
@@ -307,6 +308,9 @@ func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
 			return &Row{}, nil
 		}
 		row.Outcome = c.Stored.Changes[i]
+	}
+	if row.Effect == refusal.EffectNone && p.unread[t.fact] {
+		return &Row{}, nil
 	}
 	row.Verdict = row.judge()
 	row.Reason = Reason(c.Runtime.Name, row)

@@ -213,6 +213,28 @@ func (s *seen) outcome(plain *fixtures.Case, noise map[string]bool, value string
 	}
 }
 
+// unread returns the facts of lines after which their process writes nothing more: it may have ended
+// before it read them, so that no change of them shows what it makes of it.
+func unread(c *fixtures.Case) map[string]bool {
+	rt, last := runtimes.Find(c.Runtime), map[int]int{} // the last line that a process wrote
+	for i, w := range c.Wire {
+		if w.Dir == fixtures.Out {
+			last[w.Process] = i
+		}
+	}
+	out := map[string]bool{}
+	for i, w := range c.Wire {
+		if w.Dir != fixtures.In {
+			continue
+		}
+		for _, fact := range facts.OfLine(rt, w.Bytes) {
+			was, ok := out[fact]
+			out[fact] = (was || !ok) && i > last[w.Process]
+		}
+	}
+	return out
+}
+
 // isUnanswered reports whether the runtime wrote nothing after the client's last line. A client
 // that waits for more than the runtime writes is cut, too.
 func (s *seen) isUnanswered() bool {
