@@ -13,6 +13,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fakes/pipe"
+	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/refusal"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
@@ -32,10 +33,10 @@ type launch struct {
 	mode         string                // the permission mode that is set
 	asked        map[string]*wire.Line // the requests of the runtime, by id as the client got it
 	answered     map[string]bool
-	changed      []*refusal.Outcome // in its lines, because of which a later request is refused
-	requests     []request          // the same, in order
-	turns        int                // that run
-	pastCut      bool               // a step has come that a fault has cut off
+	judge        *refusal.Judge // of its lines
+	requests     []request      // the same, in order
+	turns        int            // that run
+	pastCut      bool           // a step has come that a fault has cut off
 	chosen       wire.Settings
 	files        [][]byte // of settings, that its command line names
 	attachments  [][]byte // for the model, that its command line names
@@ -87,10 +88,11 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 	if text := p.refuseLaunch(l, &asks, &p.s.processes[n]); text != "" {
 		return l.printAndExit("", text+"\n", 1), nil
 	}
-	if change, why := p.o.Requests.RefusedLaunch(c.Argv, l.hasForm(&p.s.processes[n])); change != nil && !p.recordedRefused(n, change) {
-		p.violationf("process %d: %s; %s", n, why, change)
-		return l.printAndExit("", change.Message+"\n", change.Code), nil
+	if v := p.o.Requests.Launch(c.Argv, p.s.processes[n].argv, l.hasForm(&p.s.processes[n])); v != nil {
+		p.violationf("process %d: %s", n, v)
+		return l.printAndExit("", v.Message+"\n", v.Code), nil
 	}
+	l.judge = p.o.Requests.Judge(p.c.Scenario, p.requestsTo(n))
 	l.n, l.mode = n, asks.Settings.Ask
 	l.files, l.attachments = contentsOf(asks.SettingFiles), contentsOf(asks.Attachments)
 	l.chosen = overlay(wire.Settings{Dir: l.dir}, asks.Settings)
@@ -108,10 +110,15 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 	return l, nil
 }
 
-// recordedRefused reports whether the recording's client started a process in such a way too.
-func (p *Play) recordedRefused(n int, change *refusal.Outcome) bool {
-	same, _ := p.o.Requests.RefusedLaunch(p.s.processes[n].argv, nil)
-	return same == change
+// requestsTo returns the lines that the recording's client wrote to a process.
+func (p *Play) requestsTo(n int) []refusal.Request {
+	var out []refusal.Request
+	for i := range p.s.lines {
+		if rec := &p.s.lines[i]; rec.w.Process == n && rec.w.Dir == fixtures.In {
+			out = append(out, refusal.Request{Line: rec.step.Line, Bytes: rec.w.Bytes})
+		}
+	}
+	return out
 }
 
 // hasForm returns a function that reports whether a text names a file or a folder. In virtual time

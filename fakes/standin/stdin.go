@@ -115,7 +115,7 @@ func (p *Play) takeLine(l *launch, b []byte) {
 	case s.Kind == KindRead:
 		p.answerRead(l, w, &s)
 	case p.claim(l, w, &s):
-	case p.refuseRepeated(l, &s):
+	case p.refuseRepeated(l, &s, b):
 	case p.repeatSetting(l, &s):
 	case p.refuseSetting(l, &s):
 	case p.isOutside(l, &s) && p.replyToRead(l, &s):
@@ -134,16 +134,9 @@ func (p *Play) takeLine(l *launch, b []byte) {
 
 // refuseRepeated refuses a request that the client has made before, if the version was found to
 // refuse it the second time.
-func (p *Play) refuseRepeated(l *launch, s *step) bool {
-	c := p.o.Requests.RefusedTwice(s.Line)
-	if c == nil || !slices.ContainsFunc(p.s.lines, func(rec line) bool {
-		return rec.w.Process == l.n && rec.claimed != nil && rec.by.Method == s.Method && bytes.Equal(rec.by.Params, s.Params)
-	}) {
-		return false
-	}
-	p.violationf("process %d: %s a second time; %s", l.n, describe(s), c)
-	p.writeReply(l, p.s.rt.Replies.Fail(s.Line, c.Error))
-	return true
+func (p *Play) refuseRepeated(l *launch, s *step, b []byte) bool {
+	v := l.judge.Again(refusal.Request{Line: s.Line, Bytes: b})
+	return v != nil && p.playVerdict(l, s, v)
 }
 
 // repeatSetting replies to a setting that the recording's client made: it is made a second time, or
@@ -191,7 +184,7 @@ func (p *Play) refuseMisfit(l *launch, s *step, b []byte) bool {
 		return false
 	}
 	m := p.o.ReadReplies.Misfit(s.Method, s.id != nil, s.Params, b)
-	if m == nil || p.o.Requests.Ignores(s.Line, b, m.Path) {
+	if m == nil || l.judge.Ignores(refusal.Request{Line: s.Line, Bytes: b}, m.Path) {
 		return false
 	}
 	for i := p.pos; i < len(p.s.lines); i++ {
@@ -222,42 +215,25 @@ func (p *Play) howToAsk(s *step, path string) string {
 // refuseChanged does with a line what the version was found to do with such a one, if it does not
 // do what the line asks.
 func (p *Play) refuseChanged(l *launch, s *step, b []byte) bool {
-	for _, c := range l.changed {
-		if c.RefusesLater(s.Line, b) {
-			p.violationf("process %d: %s: because of %s, %s", l.n, describe(s), c.Fact, c)
-			p.writeReply(l, p.s.rt.Replies.Fail(s.Line, c.Error))
-			return true
-		}
-	}
-	c, why := p.o.Requests.RefusedLine(s.Line, b)
-	if c == nil {
-		return false
-	}
-	for i := range p.s.lines {
-		rec := &p.s.lines[i]
-		if rec.w.Process != l.n || rec.w.Dir != fixtures.In {
-			continue
-		}
-		if same, _ := p.o.Requests.RefusedLine(rec.step.Line, rec.w.Bytes); same == c {
-			return false // the recording's client wrote such a line, and holds what the runtime did
-		}
-	}
-	if c.Of != "" {
-		l.changed = append(l.changed, c)
-		return false
-	}
-	p.violationf("process %d: %s: %s; %s", l.n, describe(s), why, c)
-	switch c.Effect {
+	v := l.judge.Line(refusal.Request{Line: s.Line, Bytes: b})
+	return v != nil && p.playVerdict(l, s, v)
+}
+
+// playVerdict reports a violation, and does what the version was found to do. It returns false if
+// the version goes on: the recording is the nearest to what it does.
+func (p *Play) playVerdict(l *launch, s *step, v *refusal.Verdict) bool {
+	p.violationf("process %d: %s: %s", l.n, describe(s), v)
+	switch v.Effect {
 	case refusal.EffectRefuses:
 		if f := p.s.rt.Replies.Fail; f != nil {
-			p.writeReply(l, f(s.Line, c.Error))
+			p.writeReply(l, f(s.Line, v.Error))
 		}
 	case refusal.EffectExits:
-		_, _ = l.stderr.TryWrite([]byte(c.Message + "\n"))
-		l.endProcess(proc.Exit{Code: c.Code})
+		_, _ = l.stderr.TryWrite([]byte(v.Message + "\n"))
+		l.endProcess(proc.Exit{Code: v.Code})
 	case refusal.EffectNone, refusal.EffectSilent:
 	case refusal.EffectDiffers:
-		return false // it goes on, and the recording is the nearest to what it does
+		return false
 	}
 	return true
 }
@@ -488,6 +464,7 @@ func (p *Play) haltsBefore(l *launch, at int) bool {
 func (p *Play) matchStep(rec *line, w *ClientAction, s *step) {
 	rec.claimed, rec.by, w.Matched = w, *s, rec.w
 	run := p.launches[rec.w.Process]
+	run.judge.Accept(refusal.Request{Line: s.Line, Bytes: w.Bytes})
 	p.noteChoice(run, rec, s)
 	p.bind(rec.step.Step.Reason, s.Step.Reason)
 	if dir := s.Step.Dir; rec.step.Step.Dir == "<work>" && dir != "" && dir != "<work>" { // the process itself may have been started anywhere
@@ -560,11 +537,11 @@ func (p *Play) differs(l *launch, rec *line, s *step, reply []byte) string {
 	if s.Step.Answer.Word != rec.step.Step.Answer.Word {
 		return "" // another decision, which is none of the members' alone
 	}
-	c, why := p.o.Requests.Differs(p.c.Scenario, s.Line, reply, []byte(p.translate(string(rec.w.Bytes), l)))
-	if c == nil {
+	v := l.judge.Reply(refusal.Request{Line: s.Line, Bytes: reply}, []byte(p.translate(string(rec.w.Bytes), l)))
+	if v == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s; %s", why, c)
+	return v.String()
 }
 
 // misfit returns why a reply is one that the runtime does not understand, or "".

@@ -54,6 +54,17 @@ func TestEffect(t *testing.T) {
 	}
 }
 
+// What a client writes last may never be read.
+func TestUnread(t *testing.T) {
+	last := fixtures.WireLine{Dir: fixtures.In, Bytes: []byte(`{"id":0,"error":{"code":1,"message":"gone"}}`)}
+	got := unread(wireOf(in(), out(`{"id":1,"result":{}}`), last))
+	for fact, want := range map[string]bool{"thread/start": false, "thread/start params": false, "answer error.code": true} {
+		if unread, ok := got[fact]; !ok || unread != want {
+			t.Errorf("%s: unread %t, want %t, of %v", fact, unread, want, got)
+		}
+	}
+}
+
 func TestListed(t *testing.T) {
 	for _, c := range []struct {
 		message, value string
