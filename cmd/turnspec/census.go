@@ -43,11 +43,12 @@ value that no runtime knows; a line is written twice. The real runtime, with the
 model and without a network, gets the change, and so does the stand-in. The stand-in is
 
   too kind      if the real runtime refuses the change, exits or goes no further, and no
-                check fails
+                check fails; if the stand-in answers the same, but the run is not judged
+                because no recording holds the request, it agrees
   too strict    if the real runtime does the same as without the change, and the stand-in
                 does not, or a check fails that passes on the runtime; those that compare
                 with what the user chose do not count (session.open-options,
-                tool.client-offered)
+                tool.client-offered, turn.files)
   other answer  if both refuse, with another code or in another way
   unseen        if the real runtime does something else, the stand-in what is recorded,
                 and no check fails

@@ -113,9 +113,20 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 // requestsTo returns the lines that the recording's client wrote to a process.
 func (p *Play) requestsTo(n int) []refusal.Request {
 	var out []refusal.Request
+	turns := 0
 	for i := range p.s.lines {
-		if rec := &p.s.lines[i]; rec.w.Process == n && rec.w.Dir == fixtures.In {
-			out = append(out, refusal.Request{Line: rec.step.Line, Bytes: rec.w.Bytes})
+		rec := &p.s.lines[i]
+		if rec.w.Process != n {
+			continue
+		}
+		for _, x := range rec.parts {
+			if rec.w.Dir != fixtures.Out || x.line == nil {
+				continue
+			}
+			turns = min(1, max(0, turns+turnChange(x.line)))
+		}
+		if rec.w.Dir == fixtures.In {
+			out = append(out, refusal.Request{Line: rec.step.Line, Bytes: rec.w.Bytes, InTurn: turns > 0})
 		}
 	}
 	return out

@@ -96,6 +96,7 @@ type ClientAction struct {
 	Calls     bool               // of an answer: the request calls what the client brings; see RuntimeRequest
 	Hook      bool               // of an answer: what it calls is a hook
 	Text      string             // of a message
+	Contrary  string             // of a valid answer: how it differs from what the user chose
 }
 
 // Barrier is the recorded step that a play waits for.

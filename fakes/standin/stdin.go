@@ -215,7 +215,7 @@ func (p *Play) howToAsk(s *step, path string) string {
 // refuseChanged does with a line what the version was found to do with such a one, if it does not
 // do what the line asks.
 func (p *Play) refuseChanged(l *launch, s *step, b []byte) bool {
-	v := l.judge.Line(refusal.Request{Line: s.Line, Bytes: b})
+	v := l.judge.Line(refusal.Request{Line: s.Line, Bytes: b, InTurn: l.turns > 0})
 	return v != nil && p.playVerdict(l, s, v)
 }
 
@@ -513,7 +513,10 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 		want.Value = p.translateJSON(want.Value, l)
 		why := difference(want, s.Step.Answer, p.translateJSON(request.Asked.Input, l))
 		if p.misfit(w.Asked, &rec.step, rec.w.Bytes) == "" { // else the recording's client sent a misfit on purpose
-			why = cmp.Or(misfit, why, p.differs(l, rec, s, w.Bytes))
+			w.Contrary = why
+			if invalid := cmp.Or(misfit, p.differs(l, rec, s, w.Bytes)); invalid != "" {
+				why, w.Contrary = cmp.Or(misfit, why, invalid), ""
+			}
 		}
 		if why != "" && !rec.step.optional { // a late answer decided nothing
 			p.violationf("process %d: request %s: %s", l.n, id, why)

@@ -20,14 +20,26 @@ type reason struct {
 // Any change, in a reason.
 const anyChange refusal.Edit = ""
 
+const (
+	secondReply = "the runtime ignores a second reply, but no client means to write one"
+	notAsked    = "the runtime asks nobody then, but the stand-in plays the recorded question: other clients have other means to be asked"
+	models      = "which models there are depends on the account and the settings: nothing shows that the runtime has no such one"
+)
+
 var reasons = []reason{
+	{"claude", "argv --permission-prompt-tool", anyChange, Unseen, "", notAsked},
+	{"claude", "answer response.response.message", anyChange, Unseen, "", "the model gets other words, and the stand-in makes no request"},
+	{"pi", "argv -e", refusal.EditLeftOut, Unseen, "", notAsked},
+	{"claude", "initialize request.sdkMcpServers*", anyChange, Unseen, "", "the model is not offered the tools, but the stand-in plays the recorded call"},
+	{"claude", "set_model request.model", refusal.EditOther, OtherAnswer, "", models},
+	{"pi", "argv --model", refusal.EditOther, OtherAnswer, "", models},
+	{"pi", "prompt streamingBehavior", anyChange, Unseen, "", "the runtime takes any value but followUp for steer, but no client means to write one"},
 	{"codex", "initialized method", anyChange, TooStrict, "wire.valid-input", "the runtime ignores a notification without a method, but no client means to write one"},
-	{"codex", "answer", refusal.EditTwice, TooStrict, "wire.valid-input", "the runtime ignores a second reply, but no client means to write one"},
+	{"", "answer", refusal.EditTwice, TooStrict, "wire.valid-input", secondReply},
+	{"pi", "extension_ui_response", refusal.EditTwice, TooStrict, "wire.valid-input", secondReply},
 	{"codex", "answer result.content", refusal.EditType, TooStrict, "wire.valid-input", "the runtime reads no content of an approval, but its schema demands an object"},
 	{"codex", "answer result.answers", anyChange, TooStrict, "wire.valid-input", "the reply comes while the turn is stopped: what the runtime makes of it differs by chance"},
 	{"codex", "answer result.answers", anyChange, Unseen, "", "the reply comes while the turn is stopped: what the runtime makes of it differs by chance"},
-	{"codex", "answer error*", anyChange, TooStrict, "wire.valid-input", "the reply comes as the client closes the session, and the runtime does not read it any more"},
-	{"codex", "answer result.permissions.*", anyChange, TooStrict, "wire.valid-input", "the runtime takes any rights, but the user allowed those that it asked for"},
 	{"codex", "*", refusal.EditTwice, TooStrict, "turn.notices", "both requests have the same id, and the runtime was not seen to reply to the second"},
 	{"codex", "initialize params.clientInfo.*", anyChange, Unseen, "", "the reply repeats the name and the version of the client, and the stand-in plays those of the recording's"},
 	{"codex", "thread/start params.dynamicTools*", anyChange, Unseen, "", "the model is not offered the tool, but the stand-in plays the recorded call"},

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/checks/wire"
 	"github.com/turnspec/turnspec/conformance/lab/facts"
 	"github.com/turnspec/turnspec/conformance/lab/live"
 	"github.com/turnspec/turnspec/conformance/worker"
@@ -65,11 +66,27 @@ type Row struct {
 	Seen     []string        `json:"seen"`     // the checks that fail on the stand-in
 	Verdict  Verdict         `json:"verdict"`
 	Reason   string          `json:"reason,omitempty"` // why the two do not agree; "": it is not known
+
+	contrary   bool // the client wrote what is valid, but is not what the user chose
+	unrecorded bool // the run is not judged: no recording holds what the client wrote
 }
 
 // chosen are the checks that compare what the client wrote with what the user chose, whatever the
-// runtime makes of it: the scripted model answers the same without.
-var chosen = []string{"session.open-options", "tool.client-offered"}
+// runtime makes of it: the scripted model answers the same without. So does wire.valid-input if an
+// answer is contrary to the user's.
+var chosen = []string{"session.open-options", "tool.client-offered", "turn.files"}
+
+// isContrary reports whether all that is wrong with what the client wrote is that it is not what the
+// user chose.
+func isContrary(run *conformance.Run) bool {
+	contrary := 0
+	for _, a := range run.ClientActions {
+		if a.Contrary != "" {
+			contrary++
+		}
+	}
+	return contrary > 0 && contrary == len(run.Violations)
+}
 
 // judge compares what the stand-in does with what the runtime does. A check that fails on the
 // runtime too judges what the client wrote, and not what the stand-in makes of it.
@@ -77,7 +94,9 @@ func (r *Row) judge() Verdict {
 	seen := len(r.Seen) > 0
 	switch r.Effect {
 	case refusal.EffectNone:
-		ofStandIn := func(id string) bool { return !slices.Contains(chosen, id) && !slices.Contains(r.Fails, id) }
+		ofStandIn := func(id string) bool {
+			return !slices.Contains(chosen, id) && !slices.Contains(r.Fails, id) && (id != wire.ValidInput.ID || !r.contrary)
+		}
 		if slices.ContainsFunc(r.Seen, ofStandIn) || r.StandIn.Refused() {
 			return TooStrict
 		}
@@ -94,10 +113,11 @@ func (r *Row) judge() Verdict {
 		return Agrees
 	case refusal.EffectRefuses, refusal.EffectExits:
 	}
+	same := r.Effect == r.StandIn.Effect && r.ErrorCode() == r.StandIn.ErrorCode()
 	switch {
-	case !seen:
+	case !seen && (!same || !r.unrecorded):
 		return TooKind
-	case r.Effect != r.StandIn.Effect || r.ErrorCode() != r.StandIn.ErrorCode():
+	case !same:
 		return OtherAnswer
 	}
 	return Agrees
@@ -176,8 +196,8 @@ func isKnown(rows []Row, t try) bool {
 	return none >= 2
 }
 
-// Changes returns the rows in the form in which a corpus holds them, with the stored changes that
-// were not tried again.
+// Changes returns the rows in the form in which a corpus holds them, with the stored changes of
+// the scenarios in which they were not tried again.
 func Changes(rows []Row, stored []refusal.Outcome) []refusal.Outcome {
 	type key struct {
 		fact   string
@@ -187,24 +207,39 @@ func Changes(rows []Row, stored []refusal.Outcome) []refusal.Outcome {
 		fails  string
 	}
 	byKey := map[key]*refusal.Outcome{}
-	for _, r := range rows {
-		k := key{r.Fact, r.Change, r.Effect, r.Code, strings.Join(r.Fails, " ")}
+	add := func(o refusal.Outcome, scenarios []string) {
+		k := key{o.Fact, o.Change, o.Effect, o.Code, strings.Join(o.Fails, " ")}
 		if byKey[k] == nil {
-			one := r.Outcome
-			one.Scenarios = nil
-			byKey[k] = &one
+			o.Scenarios = nil
+			byKey[k] = &o
 		}
-		byKey[k].Scenarios = append(byKey[k].Scenarios, r.Scenario)
+		one := byKey[k]
+		one.Scenarios = append(one.Scenarios, scenarios...)
+		if len(one.Accepts) == 0 { // another scenario may have another value, which the message lists
+			one.Accepts, one.Form = o.Accepts, cmp.Or(one.Form, o.Form)
+		}
 	}
-	out := slices.DeleteFunc(slices.Clone(stored), func(x refusal.Outcome) bool {
-		return slices.ContainsFunc(rows, func(r Row) bool { return r.Fact == x.Fact && r.Change == x.Change })
-	})
+	for _, r := range rows {
+		add(r.Outcome, []string{r.Scenario})
+	}
+	for _, x := range stored {
+		rest := slices.DeleteFunc(slices.Clone(x.Scenarios), func(scenario string) bool {
+			return slices.ContainsFunc(rows, func(r Row) bool { return r.Fact == x.Fact && r.Change == x.Change && r.Scenario == scenario })
+		})
+		if len(rest) > 0 {
+			add(x, rest)
+		}
+	}
+	out := make([]refusal.Outcome, 0, len(byKey))
 	for _, one := range byKey {
 		slices.Sort(one.Scenarios)
 		out = append(out, *one)
 	}
 	slices.SortFunc(out, func(a, b refusal.Outcome) int {
-		return cmp.Or(strings.Compare(a.Fact, b.Fact), strings.Compare(string(a.Change), string(b.Change)), strings.Compare(string(a.Effect), string(b.Effect)), cmp.Compare(a.Code, b.Code))
+		return cmp.Or(
+			strings.Compare(a.Fact, b.Fact), strings.Compare(string(a.Change), string(b.Change)), strings.Compare(string(a.Effect), string(b.Effect)),
+			cmp.Compare(a.Code, b.Code), slices.Compare(a.Fails, b.Fails),
+		)
 	})
 	return out
 }
@@ -294,7 +329,7 @@ func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
 	}
 	did.outcome(p.standIn, nil, p.texts[t.fact], &row.StandIn)
 	if row.Seen = []string{"unfinished"}; run != nil && run.Unfinished() == "" {
-		row.Seen = p.failing(run)
+		row.Seen, row.contrary, row.unrecorded = p.failing(run), isContrary(run), len(run.Unrecorded) > 0
 	}
 	if c.Stored == nil {
 		if err := c.ask(ctx, t, p, &row.Outcome); err != nil {
