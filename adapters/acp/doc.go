@@ -1,7 +1,7 @@
 // Package acp is the adapter for agents of the Agent Client Protocol, version 1.
 //
 // It starts an agent and speaks the protocol over stdio, with one process for each session.
-// Tested agents: codex-acp 2.6.0, claude-agent-acp 0.49.0, opencode 1.18.33, GitHub Copilot CLI 1.0.102 and
+// Tested agents: codex-acp 2.6.0, claude-agent-acp 0.49.0 and 0.101.0, opencode 1.18.33, GitHub Copilot CLI 1.0.102 and
 // Qwen Code 0.24.4. New returns the adapter for
 // live sessions, Adapter.Transcribe converts transcripts of stdout; both use one translator.
 //
