@@ -23,8 +23,8 @@ func init() { //nolint:gochecknoinits // judges refer to the table that holds th
 		"make": judgeMake, "gmake": judgeMake, "node": judgeInterpreter, "python": judgeInterpreter, "python3": judgeInterpreter,
 	}
 	for names, judge := range map[string]func(j *judgement, n *Node, c *command){
-		"nohup setsid nice ionice stdbuf time busybox toybox timeout builtin exec": judgeWrapper,
-		"gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd":                            judgeCompress,
+		"nohup setsid nice ionice stdbuf time busybox toybox timeout exec": judgeWrapper,
+		"gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd":                    judgeCompress,
 	} {
 		for name := range strings.FieldsSeq(names) {
 			judges[name] = judge

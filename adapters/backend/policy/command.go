@@ -67,7 +67,7 @@ func (j *judgement) judgeArgv(n *Node, argv []field, st state) flow {
 		return sameFlow(st)
 	}
 	out := j.judgeProgram(n, p, c)
-	if p.builds || p.sub { // an option such as make -C is the tool's own
+	if p.builds || p.sub || argv[0].text != c.name { // an option such as make -C is the tool's own, and /bin/cd changes nothing
 		return sameFlow(st)
 	}
 	return out
@@ -244,7 +244,7 @@ func (j *judgement) judgeBuild(n *Node, c *command) {
 // judgeOperands judges the words of a command that are not options.
 func (j *judgement) judgeOperands(n *Node, c *command, got parsed) {
 	kind := programs[c.name].args
-	if kind == readsAfterFirst && got.mayHold("-e", "-f", "--regexp", "--file", "--from-file") {
+	if kind == readsAfterFirst && got.mayHold("-e", "-f", "--regexp", "--file", "--from-file", "--files") {
 		kind = readsAll
 	}
 	words := got.operands

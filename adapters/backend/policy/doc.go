@@ -60,7 +60,7 @@
 // declare, printf -v, functions, traps, coprocesses, aliases, computed subscripts, awk beyond
 // patterns and print, sed beyond s, d and p, and what shells read in different ways: a line that
 // ends in a word or a comment with a backslash, single quotes in "${x:-…}", a process
-// substitution in ${…}, braces of which only some are a list, a line of a here-document that
+// substitution in ${…}, {Z..a}, braces of which only some are a list, a line of a here-document that
 // begins with its end. The reason names the construct and what to write instead.
 //
 // A command is parsed as bash parses it, and every simple command in it is judged, also in

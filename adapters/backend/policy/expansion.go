@@ -13,8 +13,8 @@ func (j *judgement) judgeWord(n *Node, w *syntax.Word, st state) {
 	if w == nil {
 		return
 	}
-	if text := unquoted(w); hiddenProcess.MatchString(text) {
-		n.addPart(WhatSyntax, text).deny(unlisted(`a process substitution in "${…}" or a pattern`, "it as a word"))
+	if text := unquoted(w); hiddenCode.MatchString(text) {
+		n.addPart(WhatSyntax, text).deny(unlisted(`a process substitution in "${…}" or a pattern, or a range such as {Z..a},`, "words without them"))
 	}
 	if w.Lit() == "}" {
 		n.addPart(WhatSyntax, "}").deny("zsh ends a block at a } that is a word; write quotes around it")
@@ -22,8 +22,9 @@ func (j *judgement) judgeWord(n *Node, w *syntax.Word, st state) {
 	j.judgeParts(n, w.Parts, st)
 }
 
-// hiddenProcess matches a process substitution that the parser takes for text, but shells run.
-var hiddenProcess = regexp.MustCompile(`[<>=]\(`)
+// hiddenCode matches a process substitution that the parser takes for text, but shells run, and a
+// range of letters with a backslash and a backquote, which bash reads again.
+var hiddenCode = regexp.MustCompile(`[<>=]\(|\{([A-Z]\.\.[a-z]|[a-z]\.\.[A-Z])`)
 
 var (
 	zshExpansion = regexp.MustCompile(`(^|[^\\])\$[=~^+]+[\w{(@*]`)

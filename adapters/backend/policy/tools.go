@@ -230,9 +230,16 @@ func (j *judgement) judgeSearch(n *Node, in map[string]jsontext.Value) {
 	}
 }
 
+// hiddenClimb matches alternatives and brackets of a pattern that may make a slash at its begin, or
+// two dots.
+var hiddenClimb = regexp.MustCompile(`[{,(|][/~},)|]|\.[]},)|]`)
+
 // globDir returns the folder of a pattern, up to the last slash before its first special
 // character, if it may be outside of the folder of the search.
 func globDir(s string) string {
+	if hiddenClimb.MatchString(s) {
+		return "/"
+	}
 	if !strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "~") && !strings.Contains(s, "..") {
 		return ""
 	}

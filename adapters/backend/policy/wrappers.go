@@ -33,8 +33,8 @@ func (j *judgement) judgeInner(n *Node, c *command, got parsed, argv []field) {
 	}
 	if len(argv) > 0 {
 		out := j.judgeArgv(n.addPart(WhatCommand, joinSource(argv)), argv, c.st)
-		if c.name == "builtin" || c.name == "command" {
-			j.after = &out
+		if c.name == "command" { // zsh runs a file
+			j.after = &flow{mergeStates(out.yes, c.st), mergeStates(out.no, c.st)}
 		}
 	}
 }
@@ -65,8 +65,10 @@ func judgeCommand(j *judgement, n *Node, c *command) {
 
 func judgeEnv(j *judgement, n *Node, c *command) {
 	got := j.parse(n, c)
-	if unset := got.valueOf("-u", "--unset"); unset.src != "" {
-		j.judgeAssigned(n, unset)
+	for _, o := range got.options {
+		if o.kind == ':' { // -u NAME
+			j.judgeAssigned(n, o.value)
+		}
 	}
 	words := got.operands
 	if len(words) > 0 && words[0].known && words[0].text == "-" {
