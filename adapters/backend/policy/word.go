@@ -81,8 +81,9 @@ func (j *judgement) expandWords(n *Node, ws []*syntax.Word, st state) []field {
 	return out
 }
 
-// strayBraces matches braces that the parser takes for text, and shells perhaps for a list.
-var strayBraces = regexp.MustCompile(`(^|[^\\])\{.*,`)
+// strayBraces matches braces that the parser takes for text, and shells perhaps for a list, or drop.
+// Those of git are not: @{u}..HEAD.
+var strayBraces = regexp.MustCompile(`(^|[^\\]|\\\\)\{(.*,|[^}]*\.\.)|(^|[^\\@]|\\\\)\{.*\.\.`)
 
 // unquoted returns the text of a word without quotes, with x for its other parts.
 func unquoted(w *syntax.Word) string {
