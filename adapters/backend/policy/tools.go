@@ -230,9 +230,9 @@ func (j *judgement) judgeSearch(n *Node, in map[string]jsontext.Value) {
 	}
 }
 
-// hiddenClimb matches alternatives and brackets of a pattern that may make a slash at its begin, or
-// two dots.
-var hiddenClimb = regexp.MustCompile(`[{,(|][/~},)|]|\.[]},)|]`)
+// hiddenClimb matches what may climb to anywhere: .. behind a special character, and alternatives
+// and brackets that may make it, or a slash at the begin.
+var hiddenClimb = regexp.MustCompile(`[*?[{].*\.\.|[{,(|][/~},)|]|\.[]},)|]`)
 
 // globDir returns the folder of a pattern, up to the last slash before its first special
 // character, if it may be outside of the folder of the search.
@@ -244,9 +244,6 @@ func globDir(s string) string {
 		return ""
 	}
 	if i := strings.IndexAny(s, "*?[{"); i >= 0 {
-		if strings.Contains(s[i:], "..") {
-			return "/" // it may climb to anywhere
-		}
 		s = s[:i]
 	}
 	return path.Dir(s + "x")
