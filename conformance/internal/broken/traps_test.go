@@ -53,7 +53,7 @@ var traps = []struct {
 	{"acp/qwen-code", "session/resume-in-a-new-process", []string{"text.once", "turn.activity-first"}, nil, replaysTheHistory},
 	{"acp", "stop/while-asked", []string{"permission.answered-once", "session.idle-stays-open"}, []string{"turn.crash-ends"}, leavesTheQuestionOpen},
 	{"acp/codex-acp", "stop/mid-tool", []string{"tool.paired", "turn.nothing-after-terminal"}, []string{"turn.stall-ends"}, emitsAResultAfterTheEnd},
-	{"acp/claude-agent-acp", "stop/mid-tool", []string{"tool.paired", "turn.nothing-after-terminal"}, []string{"turn.stall-ends"}, emitsAResultAfterTheEnd},
+	{"acp/claude-agent-acp-0.49.0", "stop/mid-tool", []string{"tool.paired", "turn.nothing-after-terminal"}, []string{"turn.stall-ends"}, emitsAResultAfterTheEnd},
 	{"acp/opencode", "stop/mid-tool", []string{"order.ts", "tool.paired", "turn.nothing-after-terminal"}, []string{"turn.crash-ends", "turn.stall-ends"}, emitsAResultAfterTheEnd},
 	{"acp", "file/write-and-edit", []string{"tool.known", "tool.paired"}, nil, startsACallAgain},
 	{"opencode", "text/plain", []string{"session.call-results", "text.once", "turn.one-terminal", "wire.valid-input"}, nil, misnamesAnAction},
