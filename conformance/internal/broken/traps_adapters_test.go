@@ -347,6 +347,27 @@ var hidesTheLimit = broken.Adapter{
 	}),
 }
 
+// hidesTheContext is seen if the runtime states the window beside the tokens of a reply.
+var hidesTheContext = broken.Adapter{
+	Name: "hides-the-context", Sentence: "does not report how full the context is",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Usage); ok {
+			d.Context = nil
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
+// offersNoHint offers each tool of the client as one that changes something.
+var offersNoHint = broken.Adapter{
+	Name: "offers-no-hint", Sentence: "does not say which tools of the client only read",
+	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(bytes.ReplaceAll(line, []byte(`"readOnlyHint":true`), []byte(`"readOnlyHint":false`)))
+		return err
+	}},
+}
+
 // keepsTheFailedAttempt keeps the text of an attempt that is repeated.
 var keepsTheFailedAttempt = broken.Adapter{
 	Name: "keeps-the-failed-attempt", Sentence: "shows the text of a failed attempt and of the next one",

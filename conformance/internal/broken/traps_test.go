@@ -118,6 +118,9 @@ var traps = []struct {
 	{"claude/newest", "image/one-in-each-of-two-turns", []string{"turn.files"}, nil, sendsAllAsPNG},
 	{"pi/1.6.0", "image/one-in-each-of-two-turns", []string{"turn.files"}, nil, sendsAllAsPNG},
 	{"opencode/newest", "image/one-in-each-of-two-turns", []string{"turn.files"}, nil, sendsNoName},
+	{"acp/claude-agent-acp", "text/plain", []string{"usage.stated"}, nil, hidesTheContext},
+	{"acp/codex-acp", "text/plain", []string{"usage.stated"}, nil, hidesTheContext},
+	{"claude", "client/two-tools-at-once", []string{"tool.client-offered"}, nil, offersNoHint},
 }
 
 // TestTraps plays the reference and the broken adapter in each trap. By day those that fail nothing
