@@ -81,6 +81,9 @@ func (t *translator) startTool(s *ledger.Scope, messageID string, bl *block) {
 		info.question = string(bl.Input)
 	}
 	t.agents.openTools[toolKey(sub, bl.ID)] = info
+	if a := t.agents.byTool[bl.ID]; a != nil && a.parent == "" {
+		a.parent = sub // older versions report the task before its call
+	}
 	if name == "TodoWrite" && in.Todos != nil {
 		in.emitPlan(s)
 	}

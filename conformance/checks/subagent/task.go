@@ -83,11 +83,17 @@ func judgeTaskMembers(t *conformance.Trial, f *conformance.Finding) {
 	}
 	spawned := slices.ContainsFunc(runindex.AllCalls(t.Run), func(c fixtures.OutputPart) bool { return c.Tool == "subagent" })
 	for e, d := range runindex.EventsOf[event.Task](t.Run) {
+		if d.Kind == event.TaskCommand && d.Status != event.TaskRunning && calledByAgent(t.Run, d.ToolUseID) {
+			runindex.Demand(t, f, e, "task.parent_id", d.ParentID != "", "the call "+d.ToolUseID+" of a sub-agent")
+		}
 		if d.Kind != event.TaskSubagent || d.Status == event.TaskRunning {
 			continue
 		}
 		if spawned {
 			runindex.Demand(t, f, e, "task.tool_use_id", d.ToolUseID != "", "the call that started the agent")
+		}
+		if spawned && calledByAgent(t.Run, d.ToolUseID) {
+			runindex.Demand(t, f, e, "task.parent_id", d.ParentID != "", "the call "+d.ToolUseID+" of another agent")
 		}
 		if name := names[d.ToolUseID]; name != "" {
 			runindex.Demand(t, f, e, "task.name", d.Name != "", name)
@@ -106,6 +112,14 @@ func judgeTaskMembers(t *conformance.Trial, f *conformance.Finding) {
 			}
 		}
 	}
+}
+
+// calledByAgent reports whether a line shows that a sub-agent made a call.
+func calledByAgent(r *conformance.Run, call string) bool {
+	id := r.Recorded(call)
+	return id != "" && slices.ContainsFunc(runindex.Of(r).Lines(), func(l runindex.Line) bool {
+		return (l.Agent != "" || !l.Main) && !l.Other && slices.ContainsFunc(l.Tools, func(t wire.Tool) bool { return t.ID == id })
+	})
 }
 
 // lastTextOf returns the last text that the model wrote for the agent that a call started; ""
