@@ -35,6 +35,8 @@ type environment interface {
 	// providerID is the id that the runtime gave to the session opened last; "" if
 	// it is not known yet.
 	providerID() string
+	// playedID translates a recorded id into that of the play.
+	playedID(id string) string
 	// runUntil returns true when done is closed, and false if nothing moves any more
 	// while done is still open.
 	runUntil(done <-chan struct{}) bool

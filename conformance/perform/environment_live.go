@@ -183,6 +183,8 @@ func (l *liveEnvironment) launchFor(ctx context.Context, c proc.Command) (proc.P
 // shellVariables are those that a shell sets, and those of which the runtime has its own.
 var shellVariables = []string{"PWD", "OLDPWD", "SHLVL", "_", "PATH", "HOME"}
 
+func (*liveEnvironment) playedID(id string) string { return id }
+
 func (l *liveEnvironment) prepareOpen(o conformance.Open) conformance.Open {
 	o.Dir = l.runtime.Dir
 	if l.programs != nil {

@@ -238,6 +238,8 @@ func (p *processEnvironment) chunk() func([]byte) [][]byte {
 
 func (p *processEnvironment) workDir() string { return filepath.Join(p.post.Dir, "work") }
 
+func (p *processEnvironment) playedID(id string) string { return p.play.Played(id) }
+
 func (p *processEnvironment) prepareOpen(o conformance.Open) conformance.Open {
 	o.Launch, o.Dir = &p.programs, p.workDir()
 	o.Command, o.Env = []string{p.post.Program}, p.post.Env(os.Environ())

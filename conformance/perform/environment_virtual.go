@@ -125,6 +125,8 @@ func (v *virtualEnvironment) prepareOpen(o conformance.Open) conformance.Open {
 	return o
 }
 
+func (v *virtualEnvironment) playedID(id string) string { return v.play.Played(id) }
+
 func (v *virtualEnvironment) providerID() string { return v.play.ProviderSessionID() }
 
 // runUntil plays lines until done is closed, or until the stand-in waits and

@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
 // conversation is one of the sessions of a run. It may be opened several times.
@@ -137,12 +139,48 @@ func (d *director) nextSessionID() string { return "s" + strconv.Itoa(len(d.conv
 // turnOf returns the runtime's id of the turn that took a message, from the
 // events, or "".
 func (d *director) turnOf(message string) string {
-	for _, e := range d.run.Events {
-		if t, ok := e.Data.(event.TurnStart); ok && slices.Contains(t.MessageIDs, message) {
-			return t.ProviderTurnID
+	for i, e := range d.run.Events {
+		t, ok := e.Data.(event.TurnStart)
+		if !ok || !slices.Contains(t.MessageIDs, message) {
+			continue
 		}
+		if t.ProviderTurnID == "" {
+			return d.lastLineOf(d.run.Events[i:])
+		}
+		return t.ProviderTurnID
 	}
 	return ""
+}
+
+// lastLineOf returns the id of the last line of a turn at which its runtime forks a session; "" if
+// it forks at turns. The events begin with the start of the turn.
+func (d *director) lastLineOf(events []conformance.Event) (id string) {
+	rt := runtimes.Find(d.run.Runtime)
+	end := slices.IndexFunc(events, conformance.Event.Terminal)
+	if rt == nil || rt.ForkPoint == nil || end < 0 {
+		return ""
+	}
+	read := func(w *fixtures.WireLine) {
+		if w.Dir == fixtures.Out {
+			l := w.Read(rt)
+			id = cmp.Or(rt.ForkPoint(&l), id)
+		}
+	}
+	played := d.run.Played[:events[end].Line]
+	if c := d.run.Case; c != nil && len(played) > 0 { // a fault may have changed what was played
+		last := played[len(played)-1].Line.Line
+		for i := range c.Wire {
+			if w := &c.Wire[i]; w.Line > last && w.Dir != fixtures.Out {
+				break // what follows is not of the turn
+			}
+			read(&c.Wire[i])
+		}
+		return d.env.playedID(id)
+	}
+	for i := range played {
+		read(&played[i].Line)
+	}
+	return id
 }
 
 // listen records the events of a session until its channel is closed.

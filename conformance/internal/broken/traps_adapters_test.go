@@ -359,6 +359,24 @@ var hidesTheContext = broken.Adapter{
 	}),
 }
 
+// forksAtTheEnd is seen if the fork is to leave messages out.
+var forksAtTheEnd = broken.Adapter{
+	Name: "forks-at-the-end", Sentence: "forks a session with all of its messages",
+	Mutation: broken.Opening(func(o *conformance.Open) { o.At = "" }),
+}
+
+// orphansNestedAgents is seen where a sub-agent starts another one.
+var orphansNestedAgents = broken.Adapter{
+	Name: "orphans-nested-agents", Sentence: "does not report which agent started a task",
+	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
+		if d, ok := e.Data.(event.Task); ok {
+			d.ParentID = ""
+			e.Data = d
+		}
+		out(e)
+	}),
+}
+
 // offersNoHint offers each tool of the client as one that changes something.
 var offersNoHint = broken.Adapter{
 	Name: "offers-no-hint", Sentence: "does not say which tools of the client only read",

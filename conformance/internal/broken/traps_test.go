@@ -120,6 +120,9 @@ var traps = []struct {
 	{"opencode/newest", "image/one-in-each-of-two-turns", []string{"turn.files"}, nil, sendsNoName},
 	{"acp/claude-agent-acp", "text/plain", []string{"usage.stated"}, nil, hidesTheContext},
 	{"acp/codex-acp", "text/plain", []string{"usage.stated"}, nil, hidesTheContext},
+	{"claude", "session/fork-at-a-message", []string{"session.open-options", "session.resume-context"}, nil, forksAtTheEnd},
+	{"codex/newest", "session/fork-at-a-message", []string{"session.open-options", "session.resume-context"}, nil, forksAtTheEnd},
+	{"claude", "subagent/nested", []string{"subagent.task"}, nil, orphansNestedAgents},
 	{"claude", "client/two-tools-at-once", []string{"tool.client-offered"}, nil, offersNoHint},
 }
 
