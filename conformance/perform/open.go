@@ -157,13 +157,12 @@ func (d *director) turnOf(message string) string {
 func (d *director) lastLineOf(events []conformance.Event) (id string) {
 	rt := runtimes.Find(d.run.Runtime)
 	end := slices.IndexFunc(events, conformance.Event.Terminal)
-	if rt == nil || rt.ForkPoint == nil || end < 0 {
+	if rt == nil || end < 0 {
 		return ""
 	}
 	read := func(w *fixtures.WireLine) {
 		if w.Dir == fixtures.Out {
-			l := w.Read(rt)
-			id = cmp.Or(rt.ForkPoint(&l), id)
+			id = cmp.Or(w.Read(rt).ForkAt, id)
 		}
 	}
 	played := d.run.Played[:events[end].Line]
