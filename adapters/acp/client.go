@@ -239,9 +239,7 @@ func (c *client) cancelTurn() {
 	c.t.stopped = true
 	c.notify("session/cancel", sessionParams{c.t.session})
 	for _, q := range c.t.questions.All() {
-		c.t.questions.Drop(q)
-		c.answerRequest(q.rpc, q.cancelled())
-		c.t.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
+		c.t.withdraw(q)
 	}
 }
 

@@ -121,13 +121,18 @@ const cancelRequest = "$/cancel_request"
 func (t *translator) requestWithdrawn(id jsontext.Value) {
 	for _, q := range t.questions.All() {
 		if bytes.Equal(q.rpc, id) {
-			t.questions.Drop(q)
-			t.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
-			if t.live != nil {
-				t.live.answerRequest(q.rpc, q.cancelled())
-			}
+			t.withdraw(q)
 		}
 	}
+}
+
+// withdraw settles a question that nobody will answer any more.
+func (t *translator) withdraw(q *question) {
+	t.questions.Drop(q)
+	if t.live != nil {
+		t.live.answerRequest(q.rpc, q.cancelled())
+	}
+	t.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
 }
 
 // callResolved settles the questions about a call that has a result, and reports whether it
@@ -137,11 +142,12 @@ func (t *translator) callResolved(c *toolCall, failed bool) (denied bool) {
 		if q.call != c.id || q.call == "" {
 			continue
 		}
+		if t.live != nil {
+			t.withdraw(q)
+			continue
+		}
 		t.questions.Drop(q)
 		switch {
-		case t.live != nil:
-			t.live.answerRequest(q.rpc, q.cancelled())
-			t.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
 		case failed && t.isCopilot() && !c.isRejected():
 			t.l.Resolve(q.ID, event.DecisionAllow, event.ByUser, nil)
 		case failed:

@@ -327,12 +327,8 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 	t.forgetCalls()
 	for len(t.questions) > 0 {
 		q := t.questions[0]
-		t.questions.Drop(q)
 		t.markEnded(q.asker)
-		if t.live != nil {
-			t.live.answerRequest(q.rpc, q.cancelled())
-		}
-		t.l.Resolve(q.ID, event.DecisionCancel, event.ByWithdrawn, nil)
+		t.withdraw(q)
 	}
 	t.emitUsage(r)
 	switch {
