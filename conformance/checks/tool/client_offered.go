@@ -56,8 +56,7 @@ func judgeOffered(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
-// recordedReadOnly reports whether the recording's client told the runtime that a tool changes
-// nothing.
+// recordedReadOnly reports whether the recorded client offered a tool with a read-only hint.
 func recordedReadOnly(t *conformance.Trial, name string) bool {
 	return slices.ContainsFunc(t.Case.Wire, func(w fixtures.WireLine) bool {
 		return w.Dir == fixtures.In && slices.ContainsFunc(offers(w.Bytes), func(o offer) bool { return o.name == name && o.readOnly })

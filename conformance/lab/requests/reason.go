@@ -22,7 +22,7 @@ const anyChange refusal.Edit = ""
 
 const (
 	secondReply = "the runtime ignores a second reply, but no client means to write one"
-	notAsked    = "the runtime asks nobody then, but the stand-in plays the recorded question: other clients have other means to be asked"
+	notAsked    = "the runtime asks nobody then, but the stand-in plays the recorded question"
 	models      = "which models there are depends on the account and the settings: nothing shows that the runtime has no such one"
 )
 
