@@ -130,6 +130,8 @@ func TestSlowListenerIsCut(t *testing.T) {
 	g := NewWithT(t)
 	x := newServer(t, sidecar.Config{MaxLag: time.Nanosecond}) // each event is late
 	x.open("s")
+	g.Eventually(func() any { _, page := x.call("GET", "/sessions/s/history", ""); return page["events"] }).WithTimeout(time.Minute).
+		Should(HaveLen(1), "session_ready is stored before the listener comes")
 	l := x.listen("/sessions/s/events")
 	l.until("session_ready")
 	x.call("POST", "/sessions/s/message", `{"message":"20"}`)
