@@ -3,18 +3,22 @@ package report_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/turnspec/turnspec/adapters/backend/page/browser"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/report"
@@ -125,33 +129,60 @@ func TestHTMLIsCompact(t *testing.T) {
 	g.Expect(len(written(t, report.HTML, report.New(rep, report.About{})))).To(BeNumerically("<", 400<<10))
 }
 
-// browser returns a function that opens the page with a hash and returns what is drawn.
-func browser(t *testing.T, page string) func(hash string) string {
+var running *browser.Browser // the browser of all tests, nil until one needs it
+
+var chromium = sync.OnceValues(func() (_ *browser.Browser, err error) {
+	running, err = browser.Start(context.Background())
+	return running, err
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if running != nil {
+		_ = running.Close() // the tests are over
+	}
+	os.Exit(code)
+}
+
+// opener returns a function that opens the page with a hash, waits until an expression is true, and
+// returns what is drawn.
+func opener(t *testing.T, page string) func(hash, ready string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it starts a browser, which takes seconds")
 	}
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
+	b, err := chromium()
+	if errors.Is(err, browser.ErrNotInstalled) {
 		t.Skip("chromium is not installed: the data of the page is tested without it")
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return func(hash string) string {
-		for try := 0; ; try++ {
-			out, err := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(),
-				"--virtual-time-budget=5000", "--dump-dom", "file://"+file+hash).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Contains(string(out), "<h2>") || try == 2 { // else the browser had no time to draw
-				return string(out)
-			}
+	return func(hash, ready string) string {
+		tab, err := b.NewTab(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
+		if err := tab.Open(t.Context(), "file://"+file+hash, ready); err != nil {
+			t.Fatal(err)
+		}
+		drawn, err := browser.Eval[string](t.Context(), tab, "document.documentElement.outerHTML")
+		if err == nil {
+			err = tab.Close(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return drawn
 	}
 }
+
+// hasTitle is true when a summary or a case is drawn.
+const hasTitle = `document.querySelector("main h2") !== null`
 
 // expectParts checks that a drawn page contains the parts.
 func expectParts(t *testing.T, page string, parts ...string) {
@@ -165,10 +196,10 @@ func expectParts(t *testing.T, page string, parts ...string) {
 
 // TestHTMLIsDrawn draws the summary and a case in a browser.
 func TestHTMLIsDrawn(t *testing.T) {
-	dom := browser(t, written(t, report.HTML, faulty(t)))
-	expectParts(t, dom("#show="), `<span id="outcome" class="failed">failed</span>`, "8 of 8 cases", "no case gave a verdict", "tool.known", "1 fail<", "1 flaky", "it does not fail any more",
+	dom := opener(t, written(t, report.HTML, faulty(t)))
+	expectParts(t, dom("#show=", hasTitle), `<span id="outcome" class="failed">failed</span>`, "8 of 8 cases", "no case gave a verdict", "tool.known", "1 fail<", "1 flaky", "it does not fail any more",
 		"<h2>Failures</h2>", "text.once</code> <a href=\"#check=text.once&amp;show=F\">2 of 3 cases</a>", "Failed only after one of these, in the same run: turn.end (1 case)")
-	drawn := dom("#case=codex%2F1%2Ftext%2Fplain")
+	drawn := dom("#case=codex%2F1%2Ftext%2Fplain", hasTitle)
 	if open, ready := strings.Index(drawn, `class="dir step">open`), strings.Index(drawn, `class="type">session_ready`); open < 0 || ready < open {
 		t.Errorf("open is drawn at %d and session_ready at %d", open, ready)
 	}
@@ -198,7 +229,7 @@ func listed(page string) map[string]string {
 // time, of which some checks are never tried.
 func TestHTMLMarksCases(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(listed(browser(t, written(t, report.HTML, faulty(t)))("#show="))).To(Equal(map[string]string{
+	g.Expect(listed(opener(t, written(t, report.HTML, faulty(t)))("#show=", hasTitle))).To(Equal(map[string]string{
 		"text/plain": "✗ fail", "text/long": "✓ pass", "tool/x": "· not applicable", "stop/mid-tool": "✓ pass", "stop/mid-text": "○ not tried",
 		"real/external": "✓ pass", "real/untried": "○ not tried", "real/racy": "≈ flaky",
 	}))
@@ -206,7 +237,7 @@ func TestHTMLMarksCases(t *testing.T) {
 
 // TestHTMLFilters checks that each filter in a link leaves the cases that it should.
 func TestHTMLFilters(t *testing.T) {
-	dom := browser(t, written(t, report.HTML, faulty(t)))
+	dom := opener(t, written(t, report.HTML, faulty(t)))
 	for hash, want := range map[string][]string{
 		"#show=F":                       {"text/plain"},
 		"#show=l":                       {"real/racy"},
@@ -218,7 +249,7 @@ func TestHTMLFilters(t *testing.T) {
 		"#case=codex%2F1%2Ftext%2Fplain&topic=tool": {"tool/x"},
 	} {
 		g := NewWithT(t)
-		page := dom(hash)
+		page := dom(hash, hasTitle)
 		var got []string
 		for name := range listed(page) {
 			got = append(got, name)
@@ -233,18 +264,18 @@ func TestHTMLFilters(t *testing.T) {
 // TestHTMLLinksToACheck checks that a link to a check of a case marks it, also if it is
 // folded below the failure that it follows.
 func TestHTMLLinksToACheck(t *testing.T) {
-	dom := browser(t, written(t, report.HTML, faulty(t)))
+	dom := opener(t, written(t, report.HTML, faulty(t)))
 	for check, marked := range map[string]string{
 		"text.once": `class="problem chosen" tabindex="-1" aria-label="text.once"`,
 		"turn.end":  `class="problem chosen" tabindex="-1" aria-label="turn.end"`,
 	} {
-		page := dom("#case=codex%2F1%2Ftext%2Fplain&check=" + check)
+		page := dom("#case=codex%2F1%2Ftext%2Fplain&check="+check, `document.querySelector(".chosen") !== null`)
 		expectParts(t, page, marked, `href="#case=codex%2F1%2Ftext%2Fplain&amp;check=`+check+`"`)
 		if open := strings.Contains(page, `<details class="follows" open="">`); open != (check == "turn.end") {
 			t.Errorf("%s: the follow-on failures are open: %v", check, open)
 		}
 	}
-	expectParts(t, dom("#case=claude%2F2%2Freal%2Fexternal&check=turn.stop"), `<li class="passed chosen" data-check="turn.stop">`)
+	expectParts(t, dom("#case=claude%2F2%2Freal%2Fexternal&check=turn.stop", `document.querySelector(".chosen") !== null`), `<li class="passed chosen" data-check="turn.stop">`)
 }
 
 // TestHTMLUnfolds checks that a click unfolds a wire line to the whole message, and that
@@ -263,7 +294,7 @@ const wait = setInterval(() => {
   line.click();
   document.querySelector(".rerun button").click();
 }, 50);</script></body>`
-		drawn := browser(t, strings.Replace(page, "</body>", clicks, 1))("#case=codex%2F1%2Ftext%2Fplain")
+		drawn := opener(t, strings.Replace(page, "</body>", clicks, 1))("#case=codex%2F1%2Ftext%2Fplain", "document.body.innerText.includes("+strconv.Quote(want)+")")
 		expectParts(t, drawn, "<pre>{\n  \"method\": \"delta\",\n  \"params\": {\n    \"text\": \"two\",\n    \"id\": 7\n  }\n}</pre>",
 			`aria-label="Copy the command that runs this again">`+want+"</button>")
 		if want == "copied" {
