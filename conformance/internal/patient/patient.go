@@ -4,8 +4,12 @@ package patient
 
 import (
 	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 )
 
 // each is how many such tests run at once for each core. They leave it idle most of
@@ -22,4 +26,15 @@ func Parallel() {
 	if !given {
 		_ = flag.Set("test.parallel", strconv.Itoa(each*runtime.GOMAXPROCS(0))) // a number is always valid
 	}
+}
+
+// DirectPython puts the folder of the Python that python3 starts first in PATH, if python3 is a script
+// of a version manager: pyenv's starts twenty shells for each start of the interpreter.
+func DirectPython() {
+	out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
+	if err != nil {
+		return // tests that need it say so
+	}
+	dir := filepath.Dir(strings.TrimSpace(string(out)))
+	_ = os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH")) // the name is valid
 }

@@ -24,6 +24,7 @@ import (
 func TestMain(m *testing.M) {
 	conformance.Main()
 	patient.Parallel()
+	patient.DirectPython()
 	os.Exit(m.Run())
 }
 
