@@ -502,6 +502,7 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 	}
 	l.answered[id], w.Asked, w.Tool = true, request.Method, request.Asked.Tool
 	w.Calls, w.Hook = request.Asked.Calls, request.Asked.Hook != ""
+	offers := w.Calls && !w.Hook && request.Asked.Call == ""
 	misfit := p.misfit(w.Asked, s, w.Bytes)
 	for i := range p.s.lines {
 		rec := &p.s.lines[i]
@@ -514,7 +515,7 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 		why := difference(want, s.Step.Answer, p.translateJSON(request.Asked.Input, l))
 		if p.misfit(w.Asked, &rec.step, rec.w.Bytes) == "" { // else the recording's client sent a misfit on purpose
 			w.Contrary = why
-			if invalid := cmp.Or(misfit, p.differs(l, rec, s, w.Bytes)); invalid != "" {
+			if invalid := cmp.Or(misfit, p.differs(l, rec, s, w.Bytes, offers)); invalid != "" {
 				why, w.Contrary = cmp.Or(misfit, why, invalid), ""
 			}
 		}
@@ -536,11 +537,11 @@ func (p *Play) takeAnswer(l *launch, w *ClientAction, s *step) {
 
 // differs returns which member of a reply is other than in the recorded one, if the version was
 // found to do something else then, or "".
-func (p *Play) differs(l *launch, rec *line, s *step, reply []byte) string {
+func (p *Play) differs(l *launch, rec *line, s *step, reply []byte, offers bool) string {
 	if s.Step.Answer.Word != rec.step.Step.Answer.Word {
 		return "" // another decision, which is none of the members' alone
 	}
-	v := l.judge.Reply(refusal.Request{Line: s.Line, Bytes: reply}, []byte(p.translate(string(rec.w.Bytes), l)))
+	v := l.judge.Reply(refusal.Request{Line: s.Line, Bytes: reply, Offers: offers}, []byte(p.translate(string(rec.w.Bytes), l)))
 	if v == nil {
 		return ""
 	}

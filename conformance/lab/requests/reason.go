@@ -23,11 +23,14 @@ const anyChange refusal.Edit = ""
 const (
 	secondReply = "the runtime ignores a second reply, but no client means to write one"
 	notAsked    = "the runtime asks nobody then, but the stand-in plays the recorded question"
+	ownWords    = "texts of several words may be the client's own, and are not compared with the recorded ones"
 	models      = "which models there are depends on the account and the settings: nothing shows that the runtime has no such one"
 )
 
 var reasons = []reason{
 	{"claude", "argv --permission-prompt-tool", anyChange, Unseen, "", notAsked},
+	{"claude", "argv --permission-prompt-tool", refusal.EditOther, TooKind, "", "the runtime exits when it has to ask: the recording does not show which tools a client's own servers bring for that"},
+	{"claude", "answer response.response.updated*", refusal.EditOther, Unseen, "", ownWords},
 	{"claude", "answer response.response.message", anyChange, Unseen, "", "the model gets other words, and the stand-in makes no request"},
 	{"pi", "argv -e", refusal.EditLeftOut, Unseen, "", notAsked},
 	{"claude", "initialize request.sdkMcpServers*", anyChange, Unseen, "", "the model is not offered the tools, but the stand-in plays the recorded call"},
