@@ -1,12 +1,16 @@
 package permission
 
 import (
+	"time"
+
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
+	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/fakes/fault"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Withdrawn is the check permission.withdrawn.
@@ -16,8 +20,35 @@ var Withdrawn = &conformance.Check{
 	Mend:          "When the runtime takes a question back, resolve it as cancelled, by withdrawn, and stop asking the user. Refuse an answer that comes later, and write nothing.",
 	Sentence:      "A question that the runtime takes back is resolved at once, allows nothing and is not resolved by the user. An answer after that is not written.",
 	JudgesWritten: true,
+	Judge:         judgeTakenBack,
 	Faults:        []string{"withdrawn-request"},
 	JudgeFault:    judgeWithdrawn,
+}
+
+// judgeTakenBack judges the questions that the runtime took back while they had no reply.
+func judgeTakenBack(t *conformance.Trial, f *conformance.Finding) {
+	margin := 100 * time.Millisecond // in virtual time: an adapter may emit events in batches
+	if t.Tier == conformance.TierProcess {
+		margin = perform.PromptLimit
+	}
+	for _, taken := range questions(t.Run) {
+		if taken.Withdrawal == nil || taken.Withdrawal.Read(runindex.Runtime(t.Run)).Kind != wire.Withdrawal {
+			continue // the turn ended: permission.resolved judges that
+		}
+		asked, back := runindex.LineOf(t.Run, taken.Line.Line).At, runindex.LineOf(t.Run, taken.Withdrawal.Line).At
+		for _, q := range runindex.Of(t.Run).Questions() {
+			if len(q.Asked) == 0 || q.Asked[0].At < asked || q.Asked[0].At > back {
+				continue
+			}
+			f.Asserted(1)
+			switch {
+			case len(q.Resolved) == 0:
+				f.At(q.Asked[0], "the runtime took question %s back, but it is never resolved", q.ID)
+			case q.Resolved[0].At > back+margin:
+				f.At(q.Resolved[0], "the runtime took question %s back, and it stays open for %v", q.ID, q.Resolved[0].At-back)
+			}
+		}
+	}
 }
 
 // judgeWithdrawn judges the one question that is open when the fault comes. The client answers

@@ -150,6 +150,30 @@ var leavesTheQuestionOpen = broken.Adapter{
 	}},
 }
 
+// settlesAtTheEnd reports that the runtime took a question back when the turn ends.
+var settlesAtTheEnd = broken.Adapter{
+	Name: "settles-at-the-end", Sentence: "reports at the end of the turn that the runtime took a question back",
+	Mutation: broken.Mutation{Events: func() func(event.Event, func(event.Event)) {
+		var late []event.Event
+		return func(e event.Event, out func(event.Event)) {
+			d, isQuestion := e.Data.(event.PermissionResolved)
+			i, isInterrupt := e.Data.(event.InterruptResolved)
+			if isQuestion && d.By == event.ByWithdrawn || isInterrupt && i.By == event.ByWithdrawn {
+				late = append(late, e)
+				return
+			}
+			if e.Terminal() {
+				for _, l := range late {
+					l.TS = e.TS
+					out(l)
+				}
+				late = nil
+			}
+			out(e)
+		}
+	}},
+}
+
 // emitsAResultAfterTheEnd emits what an agent sends about a call after the reply to the message.
 var emitsAResultAfterTheEnd = broken.Adapter{
 	Name: "emits-a-result-after-the-end", Sentence: "emits the result of a tool again after the turn has ended",

@@ -52,6 +52,7 @@ var traps = []struct {
 	{"acp/copilot", "session/resume-in-a-new-process", []string{"text.once", "turn.activity-first"}, nil, replaysTheHistory},
 	{"acp/qwen-code", "session/resume-in-a-new-process", []string{"text.once", "turn.activity-first"}, nil, replaysTheHistory},
 	{"acp", "stop/while-asked", []string{"permission.answered-once", "session.idle-stays-open"}, []string{"turn.crash-ends"}, leavesTheQuestionOpen},
+	{"acp/claude-agent-acp-0.101.0", "mcp/takes-its-question-back", []string{"permission.withdrawn"}, nil, settlesAtTheEnd},
 	{"acp/codex-acp", "stop/mid-tool", []string{"tool.paired", "turn.nothing-after-terminal"}, []string{"turn.stall-ends"}, emitsAResultAfterTheEnd},
 	{"acp/claude-agent-acp-0.49.0", "stop/mid-tool", []string{"tool.paired", "turn.nothing-after-terminal"}, []string{"turn.stall-ends"}, emitsAResultAfterTheEnd},
 	{"acp/opencode", "stop/mid-tool", []string{"order.ts", "tool.paired", "turn.nothing-after-terminal"}, []string{"turn.crash-ends", "turn.stall-ends"}, emitsAResultAfterTheEnd},
