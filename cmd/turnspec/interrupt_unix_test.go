@@ -22,6 +22,8 @@ func TestSignalEndsSubject(t *testing.T) {
 	shell := `trap "" TERM INT; subject-that is-silent & subject-that never-stops; wait`
 	commands := map[string][]string{
 		"run":   {"run", "--runtime", "claude", "--case", "text/plain"},
+		"http":  {"run", "--runtime", "claude", "--case", "text/plain", "--subject", "http://127.0.0.1:0"},
+		"acp":   {"run", "--runtime", "claude", "--case", "text/plain", "--subject", "acp"},
 		"watch": {"run", "--watch", "--runtime", "claude", "--case", "text/plain"},
 		"smoke": {"smoke", "--runtime", "claude"},
 		"debug": {"debug", "text/plain", "--runtime", "claude"},
@@ -39,6 +41,8 @@ func TestSignalEndsSubject(t *testing.T) {
 		{"run", syscall.SIGTERM, []string{"subject-that", "floods-stderr"}, 1},
 		{"run", syscall.SIGINT, []string{"sh", "-c", `subject-that is-silent & kill -STOP $$`}, 1},
 		{"run", syscall.SIGTERM, []string{"sh", "-c", shell}, 2},
+		{"http", syscall.SIGTERM, []string{"sh", "-c", shell}, 2},
+		{"acp", syscall.SIGINT, []string{"sh", "-c", shell}, 2},
 		{"smoke", syscall.SIGTERM, []string{"sh", "-c", shell}, 2},
 		{"watch", syscall.SIGINT, []string{"sh", "-c", shell}, 2},
 		{"debug", syscall.SIGINT, []string{"sh", "-c", shell}, 2},
