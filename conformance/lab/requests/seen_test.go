@@ -1,8 +1,11 @@
 package requests
 
 import (
+	"reflect"
 	"testing"
 
+	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/refusal"
 )
@@ -89,19 +92,79 @@ func TestJudge(t *testing.T) {
 		row  Row
 		want Verdict
 	}{
-		"both do the same":             {Row{}, Agrees},
-		"a check of the stand-in":      {Row{Seen: []string{"text.whole"}}, TooStrict},
-		"a check of both":              {Row{Seen: []string{"text.whole"}, Outcome: refusal.Outcome{Fails: []string{"text.whole"}}}, Agrees},
-		"one of both, one of one":      {Row{Seen: []string{"text.whole", "usage.reported"}, Outcome: refusal.Outcome{Fails: []string{"text.whole"}}}, TooStrict},
-		"what the user chose":          {Row{Seen: []string{"session.open-options"}}, Agrees},
-		"a run that does not end":      {Row{Seen: []string{"unfinished"}}, TooStrict},
-		"a refusal that no check sees": {Row{Outcome: refusal.Outcome{Effect: refusal.EffectRefuses}}, TooKind},
+		"both do the same":               {Row{}, Agrees},
+		"a check of the stand-in":        {Row{Seen: []string{"text.whole"}}, TooStrict},
+		"a check of both":                {Row{Seen: []string{"text.whole"}, Outcome: refusal.Outcome{Fails: []string{"text.whole"}}}, Agrees},
+		"one of both, one of one":        {Row{Seen: []string{"text.whole", "usage.reported"}, Outcome: refusal.Outcome{Fails: []string{"text.whole"}}}, TooStrict},
+		"what the user chose":            {Row{Seen: []string{"session.open-options"}}, Agrees},
+		"a run that does not end":        {Row{Seen: []string{"unfinished"}}, TooStrict},
+		"a refusal that no check sees":   {Row{Outcome: refusal.Outcome{Effect: refusal.EffectRefuses}}, TooKind},
+		"what the wire demands":          {Row{Seen: []string{"wire.valid-input"}}, TooStrict},
+		"another answer than the user's": {Row{Seen: []string{"wire.valid-input"}, contrary: true}, Agrees},
+		"a refusal of both that no check sees": {
+			Row{Outcome: refusal.Outcome{Effect: refusal.EffectRefuses}, StandIn: refusal.Outcome{Effect: refusal.EffectRefuses}}, TooKind,
+		},
+		"a refusal of both in a run that is not judged": {
+			Row{Outcome: refusal.Outcome{Effect: refusal.EffectRefuses}, StandIn: refusal.Outcome{Effect: refusal.EffectRefuses}, unrecorded: true}, Agrees,
+		},
+		"a refusal alone, in a run that is not judged": {
+			Row{Outcome: refusal.Outcome{Effect: refusal.EffectRefuses}, StandIn: refusal.Outcome{Effect: refusal.EffectNone}, unrecorded: true}, TooKind,
+		},
+		"another exit code": {
+			Row{
+				Outcome: refusal.Outcome{Effect: refusal.EffectExits, Code: 1}, StandIn: refusal.Outcome{Effect: refusal.EffectExits, Code: 2},
+				Seen: []string{"session.returns"},
+			}, OtherAnswer,
+		},
+		"something else, and no check sees it": {
+			Row{Outcome: refusal.Outcome{Effect: refusal.EffectDiffers}, StandIn: refusal.Outcome{Effect: refusal.EffectNone}}, Unseen,
+		},
 	} {
 		if c.row.Effect == "" {
 			c.row.Effect = refusal.EffectNone
 		}
 		if got := c.row.judge(); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestChanges merges rows with the changes that are stored: what was tried again in a scenario takes
+// the place of what is stored of it.
+func TestChanges(t *testing.T) {
+	of := func(effect refusal.Effect, scenarios ...string) refusal.Outcome {
+		return refusal.Outcome{Fact: "prompt id", Change: refusal.EditNull, Effect: effect, Scenarios: scenarios}
+	}
+	rows := []Row{
+		{Outcome: of(refusal.EffectRefuses), Scenario: "b"},
+		{Outcome: of(refusal.EffectRefuses), Scenario: "a"},
+	}
+	for name, c := range map[string]struct{ stored, want []refusal.Outcome }{
+		"nothing stored":             {nil, []refusal.Outcome{of(refusal.EffectRefuses, "a", "b")}},
+		"the same, elsewhere":        {[]refusal.Outcome{of(refusal.EffectRefuses, "c")}, []refusal.Outcome{of(refusal.EffectRefuses, "a", "b", "c")}},
+		"another, tried again":       {[]refusal.Outcome{of(refusal.EffectNone, "a", "b")}, []refusal.Outcome{of(refusal.EffectRefuses, "a", "b")}},
+		"another, in part elsewhere": {[]refusal.Outcome{of(refusal.EffectNone, "a", "c")}, []refusal.Outcome{of(refusal.EffectNone, "c"), of(refusal.EffectRefuses, "a", "b")}},
+	} {
+		if got := Changes(rows, c.stored); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// TestIsContrary takes an answer for contrary only if nothing else is wrong with what was written.
+func TestIsContrary(t *testing.T) {
+	contrary, asChosen := standin.ClientAction{Contrary: "allows what the user denied"}, standin.ClientAction{}
+	for name, c := range map[string]struct {
+		run  conformance.Run
+		want bool
+	}{
+		"nothing":          {conformance.Run{ClientActions: []standin.ClientAction{asChosen}}, false},
+		"one":              {conformance.Run{ClientActions: []standin.ClientAction{asChosen, contrary}, Violations: []string{"it"}}, true},
+		"one and a misfit": {conformance.Run{ClientActions: []standin.ClientAction{contrary}, Violations: []string{"it", "a misfit"}}, false},
+		"a misfit alone":   {conformance.Run{ClientActions: []standin.ClientAction{asChosen}, Violations: []string{"a misfit"}}, false},
+	} {
+		if got := isContrary(&c.run); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
