@@ -88,7 +88,8 @@ whose names begin with TURNSPEC_ or PG, and PORT. --env NAME lets them inherit o
 session further, with params.toolPreset. What a runtime does without asking is listed by
 ` + "`turnspec policy enforce`" + `.
 
-One server runs the sessions of a log in a file; a second one is refused. Several servers
+One server runs the sessions of a log in a file; a second one is refused, unless both have
+--recover leave: then each leaves alone the sessions that it did not open. Several servers
 may share a log in PostgreSQL or NATS JetStream, in programs of a release and in builds with
 the tag databases. Each serves the history
 and the events of all sessions; a request to the runtime of a session that another server
@@ -128,7 +129,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 	tapFlag(cmd, &f.tap)
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))
 	_ = cmd.RegisterFlagCompletionFunc("case", complete(caseIDs))
-	_ = cmd.RegisterFlagCompletionFunc("recover", cobra.FixedCompletions([]string{"close", "resume", "leave"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("recover", cobra.FixedCompletions([]string{string(sidecar.RecoverClose), string(sidecar.RecoverResume), recoverLeave}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.MarkFlagsMutuallyExclusive("runtime", "case")
 	cmd.MarkFlagsMutuallyExclusive("tokens", "no-token")
 	return cmd
@@ -195,7 +196,11 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	}
 	address := "http://" + l.Addr().String()
 	if file, ok := log.(*sqlite.Log); ok {
-		if err := file.Own(cmp.Or(f.url, address)); err != nil {
+		own := file.Own
+		if f.recovery == recoverLeave {
+			own = file.Share
+		}
+		if err := own(cmp.Or(f.url, address)); err != nil {
 			return errors.Join(err, l.Close())
 		}
 	}

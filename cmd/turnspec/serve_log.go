@@ -57,16 +57,19 @@ func (f serveFlags) openLog(ctx context.Context) (eventlog.Log, lease.Leases, st
 	return log, nil, name, err
 }
 
+// recoverLeave is the value of --recover for servers that leave alone the sessions of other servers.
+const recoverLeave = "leave"
+
 // takeSessions decides what happens to the sessions that other servers left behind. If
 // servers share the log, the server joins them.
 func (f serveFlags) takeSessions(ctx context.Context, errOut io.Writer, s *sidecar.Server, leases lease.Leases, address string) error {
 	how := sidecar.Recovery(f.recovery)
 	switch {
-	case how != "leave" && how != sidecar.RecoverClose && how != sidecar.RecoverResume:
+	case how != recoverLeave && how != sidecar.RecoverClose && how != sidecar.RecoverResume:
 		return fmt.Errorf("--recover %q: use close, resume or leave", f.recovery)
 	case leases == nil:
 		return f.recoverSessions(ctx, errOut, s)
-	case how == "leave":
+	case how == recoverLeave:
 		return errors.New("--recover leave: servers that share a log take over each other's sessions; use close or resume")
 	}
 	return s.Join(ctx, sidecar.Shared{
@@ -78,7 +81,7 @@ func (f serveFlags) takeSessions(ctx context.Context, errOut io.Writer, s *sidec
 
 // recoverSessions ends the sessions that an earlier server left behind.
 func (f serveFlags) recoverSessions(ctx context.Context, errOut io.Writer, s *sidecar.Server) error {
-	if f.recovery == "leave" {
+	if f.recovery == recoverLeave {
 		return nil
 	}
 	ended, err := s.Recover(ctx, sidecar.Recovery(f.recovery))

@@ -26,9 +26,9 @@ type sharedServer struct {
 	url string
 }
 
-func startShared(t *testing.T, log string) sharedServer {
+func startShared(t *testing.T, log string, args ...string) sharedServer {
 	t.Helper()
-	return startServer(t, exec.Command("turnspec", "serve", "--speed", "1000", "--no-token", "--lease", "3s", "--log", log))
+	return startServer(t, exec.Command("turnspec", append([]string{"serve", "--speed", "1000", "--no-token", "--lease", "3s", "--log", log}, args...)...))
 }
 
 // startServer starts a `turnspec serve`, and returns when it listens.

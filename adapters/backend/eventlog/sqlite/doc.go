@@ -34,8 +34,8 @@
 // sessions may lack the last 63 events.
 //
 // Any number of programs may append, but a session is run by one. A server that runs
-// sessions calls Own, and is refused if another one does: see OwnedError. FILE-owner
-// names the server that last did so.
+// sessions calls Own, and is refused if another one does: see OwnedError. Servers that keep to the
+// sessions that they opened call Share. FILE-owner names the server that last did so.
 //
 // # Errors
 //

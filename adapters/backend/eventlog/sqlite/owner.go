@@ -40,7 +40,14 @@ func (e *OwnedError) Error() string {
 // clients reach it. Call it before the sessions that an earlier program left behind are ended. If another
 // log holds the file, also one of this program, Own returns an *OwnedError. A program that ends, in
 // whatever way, owns the file no more.
-func (l *Log) Own(url string) error {
+func (l *Log) Own(url string) error { return l.own(url, (*flock.Flock).TryLock) }
+
+// Share is like Own, but other programs may hold the file too if they call Share. Each of them must
+// keep to the sessions that it opened, and end none of those that it finds in the file.
+func (l *Log) Share(url string) error { return l.own(url, (*flock.Flock).TryRLock) }
+
+// own locks the file of the owner, and writes the owner into it.
+func (l *Log) own(url string, try func(*flock.Flock) (bool, error)) error {
 	path, err := filepath.Abs(l.path)
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
@@ -50,7 +57,7 @@ func (l *Log) Own(url string) error {
 	}
 	path += ownerFile
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
-	locked, err := lock.TryLock()
+	locked, err := try(lock)
 	if err != nil {
 		return fmt.Errorf("%s: lock: %w", path, err)
 	}
