@@ -118,7 +118,7 @@ func (s *adapterSubject) Open(ctx context.Context, o Open) (adapters.Session, er
 		Opening: o.Opening, After: o.After, Env: o.Env, Launch: o.Launch, Limits: o.Limits,
 		Judge: o.Judge, MCP: o.MCP, Tools: o.Tools, Hooks: o.Hooks, Schema: o.Schema,
 	}
-	options.Mode = o.mode(c.Runtime)
+	options.Mode = o.ModeOn(c.Runtime)
 	op.DropSoft(&options, c.Can)
 	switch err := c.Refuse(options); {
 	case err != nil:
@@ -136,8 +136,8 @@ func (s *adapterSubject) Open(ctx context.Context, o Open) (adapters.Session, er
 	return adapter.Open(ctx, options)
 }
 
-// mode returns the permission mode of the session, one of adapters' modes.
-func (o *Open) mode(runtime string) string {
+// ModeOn returns the permission mode of the session on a runtime, one of adapters' modes.
+func (o *Open) ModeOn(runtime string) string {
 	switch rt := runtimes.Find(runtime); {
 	case o.Questions && o.Mode == adapters.ModeNever && rt != nil && rt.NeverDeclines:
 		return adapters.ModeAcceptEdits

@@ -1,13 +1,16 @@
 package plug
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
 )
 
@@ -114,6 +117,23 @@ type unsupportedRefusalError struct {
 }
 
 func (r unsupportedRefusalError) Unwrap() []error { return []error{r.unsupportedError, r.refusal} }
+
+// Contradiction returns the error of a command that the program declares for all values. It
+// contradicts the declaration if the program refuses the command as unsupported.
+func Contradiction(ability string, err error) error {
+	if r, ok := errors.AsType[*RefusalError](err); ok && (r.Code == "unsupported" || r.Status == http.StatusNotImplemented) {
+		return fmt.Errorf("%s: %w: %w", ability, conformance.ErrContradictsDeclaration, err)
+	}
+	return err
+}
+
+// Refused returns the error of an operation that the program declares and has refused.
+func Refused(o *op.Op, err error) error {
+	if o.Values {
+		return err
+	}
+	return Contradiction(o.Name, err)
+}
 
 // EventCode returns the code of a failed open. It is "" if package event does not
 // have the program's code; a check reports that.

@@ -40,7 +40,7 @@
 // of op.Opening: model, effort, instructions, replace_instructions, max_requests, max_cost, extra_dirs,
 // setting_sources, checkpoints, stream_tool_input, unarchive. With fork, the new session begins with the
 // history of provider_session_id, up to the turn in at, and its turns are counted on from after.turn of the
-// body. Health lists the options that all runtimes have. An option that is missing has the value of the
+// body. Health lists the operations and options that all runtimes have. An option that is missing has the value of the
 // server's configuration.
 //
 // An option that the runtime does not have is refused with the code unsupported. An unknown member of

@@ -11,19 +11,19 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 )
 
-// TestHealthListsOptions checks that health has the options that all runtimes of the server have, and no
-// operation.
-func TestHealthListsOptions(t *testing.T) {
+// TestHealthListsAbilities checks that health has the operations and the options that all runtimes of the
+// server have.
+func TestHealthListsAbilities(t *testing.T) {
 	g := NewWithT(t)
-	options := func(all map[string]adapters.Adapter) any {
+	abilities := func(all map[string]adapters.Adapter) any {
 		log := &eventlog.Memory{}
 		_, health := serverOf(t, sidecar.New(sidecar.Config{Log: log, Adapters: all}), log).call("GET", "/health", "")
-		return health["can"].([]any)[11:]
+		return health["can"].([]any)[9:]
 	}
-	g.Expect(options(map[string]adapters.Adapter{"scripted": &scripted{}})).To(Equal([]any{
-		"model", "fork", "instructions", "effort", "max_requests", "max_cost", "extra_dirs", "setting_sources", "stream_tool_input", "schema",
+	g.Expect(abilities(map[string]adapters.Adapter{"scripted": &scripted{}})).To(Equal([]any{
+		"rewind", "model", "fork", "instructions", "effort", "max_requests", "max_cost", "extra_dirs", "setting_sources", "stream_tool_input", "mcp", "schema",
 	}))
-	g.Expect(options(map[string]adapters.Adapter{"scripted": &scripted{}, "listing": &listing{}})).To(Equal([]any{"model"}))
+	g.Expect(abilities(map[string]adapters.Adapter{"scripted": &scripted{}, "listing": &listing{}})).To(Equal([]any{"model"}))
 }
 
 // TestTurnsAreCountedOn checks that the turns of a fork, and of a session that is resumed, go on after those that

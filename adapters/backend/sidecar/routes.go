@@ -121,7 +121,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	h := map[string]any{
 		"ok": true, "runtimes": slices.Sorted(maps.Keys(s.c.Adapters)), "events": event.Types(),
-		"can": append([]string{"answer", "question", "steer", "mcp", "list", "limits", "cursor", "once", "guard", "heartbeat", "media"}, s.optionAbilities()...),
+		"can": s.abilities(),
 	}
 	if len(s.c.Adapters) == 1 {
 		for name := range s.c.Adapters {
@@ -210,27 +210,41 @@ var elsewhere = map[string]string{
 	"command": "who starts the server chooses the program", "args": "who starts the server chooses the arguments",
 }
 
-// optionAbilities returns the abilities of the options of params that all runtimes have. An option
-// that each adapter has, such as model, has its own name.
-func (s *Server) optionAbilities() (out []string) {
-	has := func(can string) bool {
+// abilities returns what the server does, and those operations, options of params and other abilities that
+// all its runtimes have. An option that each adapter has, such as model, has its own name.
+func (s *Server) abilities() []string {
+	out := []string{"answer", "question", "attach", "limits", "cursor", "once", "guard", "heartbeat", "media"}
+	all := func(has func(adapters.Capabilities) bool) bool {
 		for _, a := range s.c.Adapters {
-			if !a.Capabilities().Can.Names(can) {
+			if !has(a.Capabilities()) {
 				return false
 			}
 		}
 		return true
 	}
+	add := func(can string) {
+		if !slices.Contains(out, can) && all(func(c adapters.Capabilities) bool { return c.Can.Names(can) }) {
+			out = append(out, can)
+		}
+	}
+	if all(func(c adapters.Capabilities) bool { return c.Priority }) {
+		out = append(out, "priority")
+	}
+	for _, o := range op.All() {
+		add(o.Name)
+	}
 	for _, o := range op.Options(reflect.TypeFor[op.Opening]()) {
-		can := cmp.Or(o.Can, o.Name)
-		if _, is := elsewhere[o.Name]; is || op.Named(o.Can) != nil || o.With != "" || slices.Contains(out, can) || o.Can != "" && !has(can) {
+		if _, is := elsewhere[o.Name]; is || o.With != "" {
 			continue
 		}
-		out = append(out, can)
+		if o.Can == "" {
+			out = append(out, o.Name)
+		} else {
+			add(o.Can)
+		}
 	}
-	if has("schema") {
-		out = append(out, "schema")
-	}
+	add("mcp")
+	add("schema")
 	return out
 }
 

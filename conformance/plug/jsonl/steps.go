@@ -3,7 +3,6 @@ package jsonl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/op"
-	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
@@ -21,15 +19,6 @@ func (x *session) sendIfAble(ctx context.Context, ability string, c command) err
 		return err
 	}
 	return x.send(ctx, &c)
-}
-
-// contradiction returns the error of a command that the program declares for all values. It
-// contradicts the declaration if the program refuses the command as unsupported.
-func contradiction(ability string, err error) error {
-	if r, ok := errors.AsType[*plug.RefusalError](err); ok && r.Code == "unsupported" {
-		return fmt.Errorf("%s: %w: %w", ability, conformance.ErrContradictsDeclaration, err)
-	}
-	return err
 }
 
 // Supports implements conformance.EventSupporter.
@@ -104,7 +93,7 @@ func (x *session) Answer(ctx context.Context, id string, a adapters.Answer) erro
 // Stop implements adapters.Session.
 func (x *session) Stop(ctx context.Context) error {
 	x.noteStop()
-	return contradiction(plug.CanStop, x.sendIfAble(ctx, plug.CanStop, command{Call: op.Call{Do: "stop"}}))
+	return plug.Contradiction(plug.CanStop, x.sendIfAble(ctx, plug.CanStop, command{Call: op.Call{Do: "stop"}}))
 }
 
 // Do implements op.Doer. After a session is archived its program ends.
@@ -122,10 +111,7 @@ func (x *session) Do(ctx context.Context, c op.Call) (any, error) {
 	}
 	r, err := x.request(ctx, &line)
 	if err != nil {
-		if o.Values {
-			return nil, err
-		}
-		return nil, contradiction(o.Name, err)
+		return nil, plug.Refused(o, err)
 	}
 	if o == op.Archive {
 		return nil, x.closeStdin()

@@ -220,7 +220,7 @@ func (x *session) getHealth(ctx context.Context) error {
 			return plug.Errorf("GET /health: %v: %s", err, plug.Clip(string(b))).Advise(page + " lists what it may declare")
 		}
 	}
-	if e := x.health.Check(x.s.Of, "GET /health", "sidecar", page, abilities); e != nil {
+	if e := x.health.Check(x.s.Of, "GET /health", "sidecar", page, abilities()); e != nil {
 		return e
 	}
 	return nil

@@ -11,10 +11,15 @@ import (
 	"github.com/turnspec/turnspec/conformance/plug"
 )
 
-// abilities are what GET /health may declare. Every sidecar has routes for stop and
+// abilities returns what GET /health may declare. Every sidecar has routes for stop and
 // resume.
-var abilities = append([]string{plug.CanAnswer, plug.CanQuestion, op.Steer.Name, plug.CanMCP, op.List.Name, plug.CanLimits, plug.CanCursor, plug.CanOnce, plug.CanGuard, plug.CanHeartbeat, plug.CanMedia},
-	optionAbilities()...)
+func abilities() []string {
+	out := []string{plug.CanAnswer, plug.CanQuestion, plug.CanAttach, plug.CanPriority, plug.CanMCP, plug.CanLimits, plug.CanCursor, plug.CanOnce, plug.CanGuard, plug.CanHeartbeat, plug.CanMedia}
+	for _, o := range op.All() {
+		out = append(out, o.Name)
+	}
+	return append(out, optionAbilities()...)
+}
 
 // TakesLimits implements conformance.LimitTaker.
 func (x *session) TakesLimits() bool { return x.health.Require(plug.CanLimits) == nil }
@@ -42,7 +47,7 @@ var permissionModes = map[string]string{
 // permissionMode returns the value for an opening. A sidecar that does not declare
 // answer supports only one mode.
 func (x *session) permissionMode(o conformance.Open) (string, error) {
-	mode := plug.Mode(o)
+	mode := o.ModeOn(x.s.Of)
 	value := permissionModes[mode]
 	switch {
 	case value == "":

@@ -16,10 +16,10 @@ import (
 var notInParams = []string{"session_id", "dir", "command", "args", "mode", "resume"}
 
 // paramOptions returns the options of op.Opening that params holds by their names, if the server declares
-// them. Those that belong to an operation, such as rewind, have none, because no route has the operation.
+// them.
 func paramOptions() []op.Option {
 	return slices.DeleteFunc(slices.Clone(op.Options(reflect.TypeFor[op.Opening]())), func(o op.Option) bool {
-		return slices.Contains(notInParams, o.Name) || op.Named(o.Can) != nil
+		return slices.Contains(notInParams, o.Name)
 	})
 }
 
@@ -27,10 +27,10 @@ func paramOptions() []op.Option {
 // such as model, it is the name: a small server need not have it.
 func ability(o op.Option) string { return cmp.Or(o.With, o.Can, o.Name) }
 
-// optionAbilities returns the abilities of all options in params.
+// optionAbilities returns the abilities of all options in params, but for those of operations.
 func optionAbilities() (out []string) {
 	for _, o := range paramOptions() {
-		if can := ability(o); !slices.Contains(out, can) {
+		if can := ability(o); op.Named(can) == nil && !slices.Contains(out, can) {
 			out = append(out, can)
 		}
 	}
@@ -45,11 +45,8 @@ func withoutPlace(o conformance.Open) string {
 			return w.Key
 		}
 	}
-	switch {
-	case len(o.Args) > 0:
+	if len(o.Args) > 0 {
 		return "arguments of the runtime"
-	case o.Questions:
-		return "questions of MCP servers"
 	}
 	return ""
 }
@@ -66,8 +63,11 @@ func (x *session) takeOptions(p *params, o conformance.Open) error {
 			return err
 		}
 	}
-	if o.Model != "" {
-		if err := x.health.Require("model"); err != nil {
+	for ability, wanted := range map[string]bool{"model": o.Model != "", plug.CanQuestion: o.Questions} {
+		if !wanted {
+			continue
+		}
+		if err := x.health.Require(ability); err != nil {
 			return err
 		}
 	}

@@ -47,11 +47,12 @@ type session struct {
 	last        time.Time // when the last event came
 	ended       bool      // session_end was emitted
 	closeCalled bool      // Close ends the sidecar
+	endedAlone  bool      // the stream ended first, so that its reader ends the sidecar
 	leaving     bool      // LeaveAndReturn has cut the stream
 	signalled   bool      // the program was signalled, and has ended
 	frames      []eventFrame
 	returning   *returning // nil before the first event, or if the server has no cursors
-	turnsBegun  int
+	turnsBegun  int        // by messages
 	inTurn      bool
 	lastMessage *message
 	plain       *plain.Translator
@@ -68,14 +69,21 @@ func (x *session) path(segments ...string) string {
 
 // message is the body of POST /sessions/:id/message and /steer.
 type message struct {
-	Message   string `json:"message"`
-	MessageID string `json:"message_id"`
-	Runtime   string `json:"runtime"`
+	Message     string             `json:"message"`
+	MessageID   string             `json:"message_id"`
+	Runtime     string             `json:"runtime"`
+	Attachments []event.Attachment `json:"attachments,omitempty"`
+	Priority    adapters.Priority  `json:"priority,omitempty"`
+}
+
+// messageOf returns the body of a message.
+func (x *session) messageOf(m adapters.Message) message {
+	return message{m.Text, m.ID, x.s.Of, m.Attachments, m.Priority}
 }
 
 // Send implements adapters.Session.
 func (x *session) Send(ctx context.Context, m adapters.Message) error {
-	if err := plug.TextOnly(m); err != nil {
+	if err := x.requireFor(m); err != nil {
 		return err
 	}
 	if !x.isWhole() {
@@ -91,7 +99,7 @@ func (x *session) Send(ctx context.Context, m adapters.Message) error {
 		x.plain.BeginMessage(m)
 		x.Mu.Unlock()
 	}
-	sent := message{m.Text, m.ID, x.s.Of}
+	sent := x.messageOf(m)
 	err := x.request(ctx, http.MethodPost, x.path("message"), sent, nil)
 	if err == nil {
 		x.Mu.Lock()
@@ -102,12 +110,25 @@ func (x *session) Send(ctx context.Context, m adapters.Message) error {
 	return err
 }
 
+// requireFor returns an error for what a message has and the server does not declare.
+func (x *session) requireFor(m adapters.Message) error {
+	switch {
+	case x.repliesWithStreams():
+		return plug.TextOnly(m)
+	case len(m.Attachments) > 0:
+		return x.health.Require(plug.CanAttach)
+	case m.Priority != "":
+		return x.health.Require(plug.CanPriority)
+	}
+	return nil
+}
+
 // Steer implements adapters.Steerer.
 func (x *session) Steer(ctx context.Context, m adapters.Message) error {
 	if err := x.health.Require(op.Steer.Name); err != nil {
 		return err
 	}
-	return x.request(ctx, http.MethodPost, x.path("steer"), message{m.Text, m.ID, x.s.Of}, nil)
+	return x.request(ctx, http.MethodPost, x.path("steer"), x.messageOf(m), nil)
 }
 
 // List implements adapters.Lister.
@@ -170,9 +191,10 @@ func (x *session) Close(ctx context.Context) error {
 	if x.plainTurnRuns() && x.Stop(ctx) == nil {
 		x.waitUntil(func() bool { return !x.plainTurnRuns() }) // a check reports a turn without an end
 	}
-	x.Mu.Lock()
-	x.closeCalled = true
-	x.Mu.Unlock()
+	if !x.beginClose() {
+		<-x.streamEnded
+		return nil
+	}
 	x.probe(ctx)
 	if x.repliesWithStreams() && x.plainTurnRuns() {
 		x.waitUntilQuiet() // the server may have messages to send of what the runtime wrote
@@ -191,7 +213,24 @@ func (x *session) Close(ctx context.Context) error {
 		x.abandon()
 		return err
 	}
-	err = x.waitForLastEvent()
+	return x.finishClose()
+}
+
+// beginClose notes that Close ends the sidecar. It reports false if the end of the stream did.
+func (x *session) beginClose() bool {
+	x.Mu.Lock()
+	defer x.Mu.Unlock()
+	if x.endedAlone {
+		return false
+	}
+	x.closeCalled = true
+	return true
+}
+
+// finishClose waits for the last event of a session that the server has ended, and ends the sidecar if it
+// was started here.
+func (x *session) finishClose() error {
+	err := x.waitForLastEvent()
 	if err == nil {
 		x.compareReturning()
 	}
@@ -214,7 +253,7 @@ func (x *session) plainTurnRuns() bool {
 	return x.Running && !x.isWhole()
 }
 
-// waitForLastEvent waits for the last event of a session that was deleted.
+// waitForLastEvent waits for the last event of a session that was deleted or archived.
 func (x *session) waitForLastEvent() error {
 	if !x.isWhole() || !x.Supports(string(event.TypeSessionEnd)) {
 		x.waitUntilQuiet()
@@ -225,7 +264,7 @@ func (x *session) waitForLastEvent() error {
 		defer x.Mu.Unlock()
 		return x.ended
 	}) {
-		return x.Fail(plug.Errorf("DELETE was answered, but neither session_end nor the end of the stream came within %v", closeLimit).
+		return x.Fail(plug.Errorf("the end of the session was answered, but neither session_end nor the end of the stream came within %v", closeLimit).
 			Advise("send session_end when the runtime has ended, then end the stream; or do not list session_end among the events in /health"))
 	}
 	return nil

@@ -63,6 +63,9 @@ func TestMain(m *testing.M) {
 	for _, name := range reference.Names() {
 		servers["served "+name] = func() { serveReference(name, nil) }
 	}
+	for name, answer := range answersToOperations {
+		servers[name] = func() { serveReference("claude", answerOperations(answer)) }
+	}
 	for name, b := range brokenSockets {
 		servers[name] = func() { serveReference("claude", b.wrap) }
 	}
@@ -247,6 +250,12 @@ var (
 // user: the subject has short limits then, which a busy machine can exceed.
 func judged(t *testing.T, s conformance.Subject, faults choice, cases ...string) (failed map[string][]string, passed map[string]int) {
 	t.Helper()
+	return verdicts(report(t, s, faults, cases...))
+}
+
+// report runs cases against a subject.
+func report(t *testing.T, s conformance.Subject, faults choice, cases ...string) *conformance.Report {
+	t.Helper()
 	var all []*conformance.Check
 	for _, c := range checks.All() {
 		if !faults.any {
@@ -268,6 +277,11 @@ func judged(t *testing.T, s conformance.Subject, faults choice, cases ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rep
+}
+
+// verdicts returns the checks that failed in a report, with their problems, and those that passed.
+func verdicts(rep *conformance.Report) (failed map[string][]string, passed map[string]int) {
 	failed, passed = map[string][]string{}, map[string]int{}
 	for _, r := range rep.Results {
 		switch {

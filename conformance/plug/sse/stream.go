@@ -116,10 +116,11 @@ func (x *session) endStream(end error) {
 		x.ended = true
 		x.EndSession(closing, "the sidecar let it go", x.plain.Interrupt)
 	}
-	closeCalled := x.closeCalled
+	x.endedAlone = !x.closeCalled
+	alone := x.endedAlone
 	x.Mu.Unlock()
 	close(x.streamEnded)
-	if !closeCalled { // a client does not close a session that has ended by itself
+	if alone { // a client does not close a session that has ended by itself
 		x.waitReturning()
 		x.stopReturning()
 		x.endProgram()
@@ -151,7 +152,9 @@ func (x *session) handleEvent(s sse.Event) *plug.Error {
 	}
 	switch {
 	case e.Type == event.TypeTurnStart:
-		x.turnsBegun++
+		if d, _ := plain.ParseMembers(e.Data); d.Text("cause") != string(event.CauseTask) && d.Text("cause") != string(event.CauseCommand) {
+			x.turnsBegun++
+		}
 		x.inTurn = true
 	case (e.Type == event.TypeDone || e.Type == event.TypeError) && e.SubagentID == "":
 		x.inTurn = false
