@@ -63,10 +63,10 @@ live: ## let the adapters drive the real runtimes against the scripted model
 test-clients: ## let third-party clients drive stand-ins and real runtimes, and compare what they receive (ARGS='-run TestClients/pi-rpc': some)
 	$(GO) test -count=1 -timeout 30m -tags clients ./recorder/internal/clients $(ARGS)
 
-# READERS are the libraries of front ends that read what the dialects write (70 MB).
+# READERS are the libraries of front ends that read what the dialects write (110 MB).
 READERS := .tmp/dialects
 .PHONY: test-dialects
-test-dialects: ## let the libraries of front ends (AI SDK, AG-UI) read the messages of each case, in each dialect, and the streams that the checkers know
+test-dialects: ## let the libraries of front ends (AI SDK, AG-UI, CopilotKit) read the messages of each case, in each dialect, and the streams that the checkers know
 	mkdir -p $(READERS) && cp adapters/backend/dialect/testdata/readers/* $(READERS)
 	cd $(READERS) && { cmp -s package-lock.json installed.json || { npm ci --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json installed.json; }; }
 	$(GO) test -count=1 -timeout 10m -tags clients -run 'TestReaders|TestFrontEnds' ./adapters/backend/dialect ./cmd/turnspec $(ARGS)

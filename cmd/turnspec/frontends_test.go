@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +23,7 @@ type frontEnd struct {
 	Error string   `json:"error"`
 }
 
-// TestFrontEnds lets useChat and HttpAgent, with the code of FRONTENDS.md, talk to serve. `make test-dialects`
+// TestFrontEnds lets useChat, HttpAgent and CopilotKit, with the code of FRONTENDS.md, talk to serve. `make test-dialects`
 // installs them.
 func TestFrontEnds(t *testing.T) {
 	g := NewWithT(t)
@@ -35,17 +36,20 @@ func TestFrontEnds(t *testing.T) {
 		code += string(block[1])
 	}
 	g.Expect(os.WriteFile(filepath.Join(folder, "frontends.mjs"), []byte(code), 0o644)).To(Succeed())
-	both := []string{"useChat", "HttpAgent"}
+	all := []string{"useChat", "HttpAgent", "CopilotKit"}
 	for _, x := range []struct {
 		caseID, verdict string
 		clients         []string
 		want            frontEnd
 	}{
-		{"text/plain", "allow", both, frontEnd{Texts: []string{"The Danube, the Nile and the Mekong."}}},
-		{"permission/allow", "allow", both, frontEnd{Texts: []string{"I make the folder.", "It is there."}, Asked: 1}},
-		{"permission/deny-with-a-message", "deny", both, frontEnd{Texts: []string{"I remove it.", "Then on Monday."}, Asked: 1}},
-		{"model/cut-in-mid-text-then-retried", "allow", both, frontEnd{Texts: []string{"Still waters run deep."}}},
-		{"model/error-ends-the-turn", "allow", both, frontEnd{Texts: []string{}, Error: "API Error: 400 this cannot be drawn"}},
+		{"text/plain", "allow", all, frontEnd{Texts: []string{"The Danube, the Nile and the Mekong."}}},
+		{"permission/allow", "allow", all, frontEnd{Texts: []string{"I make the folder.", "It is there."}, Asked: 1}},
+		{"permission/deny-with-a-message", "deny", all, frontEnd{Texts: []string{"I remove it.", "Then on Monday."}, Asked: 1}},
+		{"model/cut-in-mid-text-then-retried", "allow", all, frontEnd{Texts: []string{"Still waters run deep."}}},
+		{"model/error-ends-the-turn", "allow", all, frontEnd{Texts: []string{}, Error: "API Error: 400 this cannot be drawn"}},
+		{"question/one", `{"Which database?":"SQLite"}`, all, frontEnd{Texts: []string{"One question.", "SQLite it is."}, Asked: 1}},
+		{"question/twice-in-one-turn", `{"Which database?":"SQLite","Which language?":"Rust"}`, all, frontEnd{Texts: []string{"Rust on SQLite."}, Asked: 2}},
+		{"question/declined", "deny", all, frontEnd{Texts: []string{"I will choose."}, Asked: 1}},
 		{"stop/mid-text", "cut", []string{"useChat"}, frontEnd{Texts: []string{"Once upon a time there was a"}, Asked: 2}},
 	} {
 		for _, client := range x.clients {
@@ -69,7 +73,40 @@ func TestFrontEnds(t *testing.T) {
 				var got frontEnd
 				g.Expect(json.Unmarshal(printed, &got)).To(Succeed(), string(printed))
 				g.Expect(got).To(Equal(x.want))
+				if strings.HasPrefix(x.caseID, "question/") {
+					answers := answersIn(t, address, map[string]string{"useChat": "c1", "HttpAgent": "t1", "CopilotKit": "t1"}[client])
+					g.Expect(answers).To(HaveLen(x.want.Asked))
+					g.Expect(answers).To(HaveEach(Or(Equal(x.verdict), Equal(`"`+x.verdict+`"`))))
+				}
 			})
 		}
 	}
+}
+
+// answersIn returns the values with which the user answered the questions of a session.
+func answersIn(t *testing.T, address, session string) (values []string) {
+	t.Helper()
+	g := NewWithT(t)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/sessions/"+session+"/history?limit=1000", http.NoBody)
+	g.Expect(err).NotTo(HaveOccurred())
+	request.Header.Set("Authorization", "Bearer secret")
+	res, err := http.DefaultClient.Do(request)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = res.Body.Close() }()
+	var history struct {
+		Events []struct {
+			Type string
+			Data struct {
+				Value json.RawMessage
+				By    string
+			}
+		}
+	}
+	g.Expect(json.NewDecoder(res.Body).Decode(&history)).To(Succeed())
+	for _, e := range history.Events {
+		if e.Type == "interrupt_resolved" && e.Data.By == "user" {
+			values = append(values, string(e.Data.Value))
+		}
+	}
+	return values
 }

@@ -84,16 +84,16 @@
 //
 // # Front ends
 //
-// FRONTENDS.md, beside this package, shows how useChat and HttpAgent use the server. The id of the chat, or of the thread,
+// FRONTENDS.md, beside this package, shows how useChat, HttpAgent and CopilotKit use the server. The id of the chat, or of the thread,
 // is the id of the session: the first message opens it with the options of the server, and a later one resumes it
 // if it has ended. A server of several runtimes needs runtime in the body, or in forwardedProps. Of the messages in
 // the body only the last one of the user counts: the runtime has the history. A message whose id was sent before is
 // answered with its turn again, and regenerate sends the last message once more, after the earlier turn.
 //
-// A permission request ends the stream: with a tool-approval-request in the AI SDK, with the outcome interrupt in AG-UI, where
-// a question does so too. The next request has the answers, and its stream goes on after the request. A payload of AG-UI
-// is {"approved":true}, with editedArgs if the call runs with another input, or {"approved":false}, with message for the
-// model. The value of a question is the payload.
+// A permission request and a question end the stream: in the AI SDK with a tool-approval-request, or with a call of a
+// dynamic tool whose output the client gives; in AG-UI with the outcome interrupt. The next request has the answers, and
+// its stream goes on after the request. A payload of AG-UI is {"approved":true}, with editedArgs if the call runs with
+// another input, or {"approved":false}, with message for the model. The value of a question is the payload.
 //
 // If the client closes the stream, as stop and abortRun do, the turn is stopped after [Config.StopAfter], unless a
 // client asks for the stream again. A message that comes in this time, or while a request waits for an answer,

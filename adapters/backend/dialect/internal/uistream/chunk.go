@@ -16,7 +16,8 @@ type Chunk struct {
 	Dynamic          bool      `json:"dynamic,omitzero"`
 	Input            event.Raw `json:"input,omitzero"`
 	InputTextDelta   string    `json:"inputTextDelta,omitempty"`
-	Output           *string   `json:"output,omitzero"`
+	Output           event.Raw `json:"output,omitzero"`
+	ProviderExecuted bool      `json:"providerExecuted,omitzero"`
 	Preliminary      bool      `json:"preliminary,omitzero"`
 	SourceID         string    `json:"sourceId,omitempty"`
 	URL              string    `json:"url,omitempty"`

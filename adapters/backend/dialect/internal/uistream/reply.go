@@ -11,7 +11,8 @@ import (
 
 // Reply makes the stream with which a server answers a request of DefaultChatTransport of ai 7:
 // the chunks of a turn, up to its end, or up to the first permission request that waits for an
-// answer. The client then sends the answer in another request, and another Reply goes on.
+// answer, or the first question of the runtime. The client then sends the answer in another request, and
+// another Reply goes on.
 //
 // The stream differs from that of a Translator, because a client has no code for Turnspec's data:
 //
@@ -21,6 +22,9 @@ import (
 //     answers when each tool of the last step has an output or an answer. So a request is on the
 //     part of its tool only if no other tool of the step is without; otherwise it has a step and a
 //     separate part, which ends when it is answered.
+//   - Each question is a call of a dynamic tool with the name of its component, in a step of its own. Its id
+//     begins with question/. The client gives its output. All other tools are providerExecuted: the client
+//     neither runs them nor sends a message because they have outputs.
 //
 // It is not safe for concurrent use.
 type Reply struct {
@@ -34,7 +38,7 @@ type Reply struct {
 	stepEnds  bool    // the next part begins a step
 	steps     int
 	stepOf    map[string]int    // of each tool
-	separate  map[string]string // the tools of requests with parts of their own; "" once ended
+	separate  map[string]string // the tools of requests and questions with parts of their own; "" once ended
 	failure   string            // the last error of the session
 }
 
@@ -46,6 +50,9 @@ func NewReply(message string, answered func(id string) bool) *Reply {
 
 // approvalPart returns the id of the part of a request that has a separate part.
 func approvalPart(request string) string { return "permission/" + request }
+
+// ofQuestion is what the id of the part of a question begins with.
+const ofQuestion = "question/"
 
 // Skip takes an event that the client has received with an earlier stream.
 func (r *Reply) Skip(e event.Event) { r.chunks(e) }
@@ -63,8 +70,14 @@ func (r *Reply) Begin() []Chunk {
 // Translate returns the chunks that an event becomes. The one that Ends is the last of the stream.
 func (r *Reply) Translate(e event.Event) []Chunk {
 	out := r.chunks(e)
-	d, is := e.Data.(event.PermissionRequest)
-	if !is || r.t.turn == nil || !r.ours || r.answered(d.RequestID) {
+	id := ""
+	switch d := e.Data.(type) {
+	case event.PermissionRequest:
+		id = d.RequestID
+	case event.Interrupt:
+		id = d.InterruptID
+	}
+	if id == "" || r.t.turn == nil || !r.ours || r.answered(id) {
 		return out
 	}
 	out = append(out, r.post(r.t.turn.endPart(""))...)
@@ -104,6 +117,12 @@ func (r *Reply) chunks(e event.Event) []Chunk {
 		}
 	case event.PermissionResolved:
 		out = append(out, r.resolve(d)...)
+	case event.Interrupt:
+		if r.t.turn != nil {
+			out = append(out, r.askQuestion(d)...)
+		}
+	case event.InterruptResolved:
+		out = append(out, r.resolveQuestion(d)...)
 	}
 	return out
 }
@@ -141,12 +160,44 @@ func (r *Reply) ask(d event.PermissionRequest) []Chunk {
 	if input == nil {
 		input = event.Raw("{}")
 	}
-	name := cmp.Or(d.ToolName, "unknown")
-	return r.post([]Chunk{
-		{Type: "tool-input-start", ToolCallID: id, ToolName: name, Dynamic: true},
-		{Type: "tool-input-available", ToolCallID: id, ToolName: name, Dynamic: true, Input: input},
-		{Type: "tool-approval-request", ToolCallID: id, ApprovalID: d.RequestID, Reason: d.Reason},
-	})
+	out := r.openPart(id, d.ToolName, input)
+	return append(out, r.post([]Chunk{{Type: "tool-approval-request", ToolCallID: id, ApprovalID: d.RequestID, Reason: d.Reason}})...)
+}
+
+// openPart writes a part of a tool, in a step of its own.
+func (r *Reply) openPart(id, name string, input event.Raw) []Chunk {
+	name = cmp.Or(name, "unknown")
+	return r.post(append(r.t.turn.endPart(""),
+		Chunk{Type: "tool-input-start", ToolCallID: id, ToolName: name, Dynamic: true},
+		Chunk{Type: "tool-input-available", ToolCallID: id, ToolName: name, Dynamic: true, Input: input},
+	))
+}
+
+// askQuestion writes the part of a question.
+func (r *Reply) askQuestion(d event.Interrupt) []Chunk {
+	id := ofQuestion + d.InterruptID
+	r.separate[id] = id
+	r.stepEnds = true
+	return r.openPart(id, d.ComponentName, d.Props)
+}
+
+// resolveQuestion ends the part of a question.
+func (r *Reply) resolveQuestion(d event.InterruptResolved) []Chunk {
+	id := ofQuestion + d.InterruptID
+	if r.separate[id] == "" {
+		return nil
+	}
+	r.separate[id] = ""
+	end := Chunk{Type: "tool-output-available", ToolCallID: id, Dynamic: true, Output: d.Value}
+	if d.By == event.ByWithdrawn {
+		end = withdrawnPart(id)
+	}
+	return r.post([]Chunk{end})
+}
+
+// withdrawnPart ends the part of a request or a question that does not wait for an answer any more.
+func withdrawnPart(id string) Chunk {
+	return Chunk{Type: "tool-output-error", ToolCallID: id, ErrorText: "the request was withdrawn"}
 }
 
 // resolve ends the part of a permission request.
@@ -158,8 +209,7 @@ func (r *Reply) resolve(d event.PermissionResolved) []Chunk {
 	r.separate[d.RequestID] = ""
 	end := Chunk{Type: "tool-output-denied", ToolCallID: id}
 	if d.Allowed {
-		text := "allowed"
-		end = Chunk{Type: "tool-output-available", ToolCallID: id, Dynamic: true, Output: &text}
+		end = Chunk{Type: "tool-output-available", ToolCallID: id, Dynamic: true, Output: event.Raw(`"allowed"`)}
 	}
 	return r.post([]Chunk{{Type: "tool-approval-response", ApprovalID: d.RequestID, Approved: &d.Allowed}, end})
 }
@@ -172,7 +222,17 @@ func (r *Reply) post(chunks []Chunk) (out []Chunk) {
 	return out
 }
 
+// byProvider marks a chunk of a tool that the client does not run.
+func (r *Reply) byProvider(c Chunk) Chunk {
+	switch c.Type {
+	case "tool-input-start", "tool-input-available", "tool-output-available", "tool-output-error":
+		c.ProviderExecuted = r.separate[c.ToolCallID] == "" || !strings.HasPrefix(c.ToolCallID, ofQuestion)
+	}
+	return c
+}
+
 func (r *Reply) postOne(c Chunk) []Chunk {
+	c = r.byProvider(c)
 	switch c.Type {
 	case "start":
 		r.messageID = c.MessageID
@@ -223,7 +283,7 @@ func (r *Reply) withdrawRequests() (out []Chunk) {
 	for _, request := range slices.Sorted(maps.Keys(r.separate)) {
 		if id := r.separate[request]; id != "" {
 			r.separate[request] = ""
-			out = append(out, Chunk{Type: "tool-output-error", ToolCallID: id, ErrorText: "the request was withdrawn"})
+			out = append(out, r.byProvider(withdrawnPart(id)))
 		}
 	}
 	return out

@@ -31,7 +31,13 @@ type chatPart struct {
 	Filename  string `json:"filename"`
 	URL       string `json:"url"`
 	State     string `json:"state"`
-	Approval  struct {
+
+	ToolCallID       string    `json:"toolCallId"`
+	ProviderExecuted bool      `json:"providerExecuted"`
+	Output           event.Raw `json:"output"`
+	ErrorText        string    `json:"errorText"`
+
+	Approval struct {
 		ID       string `json:"id"`
 		Approved *bool  `json:"approved"`
 		Reason   string `json:"reason"`
@@ -60,7 +66,7 @@ func ReadRequest(body []byte) (dialect.Request, error) {
 	case "assistant":
 		out.Answers = last.answers()
 		if len(out.Answers) == 0 {
-			return out, errors.New("the last message is of the assistant, and answers no request for approval")
+			return out, errors.New("the last message is of the assistant, and answers no request for approval and no question")
 		}
 	default:
 		return out, fmt.Errorf("the last message has the role %q: it must be user or assistant", last.Role)
@@ -92,10 +98,19 @@ func attachment(p chatPart) event.Attachment {
 	return event.Attachment{Kind: kind, Name: p.Filename, URL: p.URL, MIME: p.MediaType}
 }
 
-// answers returns what the user answered that no output has followed.
+// answers returns the answers of the user that the server has not confirmed.
 func (c chatMessage) answers() []dialect.RequestAnswer {
 	var out []dialect.RequestAnswer
 	for _, p := range c.Parts {
+		if id, is := strings.CutPrefix(p.ToolCallID, ofQuestion); is && !p.ProviderExecuted {
+			switch p.State {
+			case "output-available":
+				out = append(out, dialect.RequestAnswer{To: id, Answer: adapters.Answer{Value: p.Output}})
+			case "output-error":
+				out = append(out, dialect.RequestAnswer{To: id, Answer: adapters.Answer{Decision: event.DecisionDeny, Value: event.Raw(`"deny"`), Message: p.ErrorText}})
+			}
+			continue
+		}
 		if p.State != "approval-responded" || p.Approval.Approved == nil {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/turnspec/turnspec/adapters/backend/dialect"
 	"github.com/turnspec/turnspec/adapters/event"
 )
 
@@ -95,7 +96,7 @@ func (u *turn) addOutput(d event.ToolOutput) []Chunk {
 	}
 	t.output.WriteString(d.Text)
 	text := t.output.String()
-	return append(out, Chunk{Type: "tool-output-available", ToolCallID: d.ToolUseID, Dynamic: true, Preliminary: true, Output: &text})
+	return append(out, Chunk{Type: "tool-output-available", ToolCallID: d.ToolUseID, Dynamic: true, Preliminary: true, Output: dialect.Marshal(text)})
 }
 
 func (u *turn) endTool(d event.ToolResult) []Chunk {
@@ -122,7 +123,7 @@ func (u *turn) endTool(d event.ToolResult) []Chunk {
 	case d.Status == event.ToolError || d.Status == event.ToolDenied || d.Status == event.ToolInterrupted:
 		c.Type, c.ErrorText = "tool-output-error", cmp.Or(text, string(d.Status))
 	default:
-		c.Output = &text
+		c.Output = dialect.Marshal(text)
 	}
 	more := toolData{d.Status, d.IsError, d.ExitCode, d.Changes, d.FilePath, d.IsFileRead, d.Truncated, d.Media}
 	plain := d.Status == event.ToolOK || d.Status == event.ToolError
