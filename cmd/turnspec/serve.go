@@ -150,6 +150,7 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	for _, p := range policy.Presets() {
 		c.Presets[string(p)] = judgeOf(p)
 	}
+	c.ReadPolicy = f.tools.read
 	if f.agents {
 		c.Agents = &exchange.Config{}
 	}

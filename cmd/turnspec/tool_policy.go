@@ -9,6 +9,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/backend/policy"
+	"github.com/turnspec/turnspec/adapters/event"
 )
 
 // toolFlags bound the tools that agents may call.
@@ -35,8 +36,22 @@ func (f toolFlags) judge() (adapters.Judge, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--policy: %w", err)
 	}
+	return atHome(p).And(judgeOf(preset)), nil
+}
+
+// read returns the judge of a policy in a request.
+func (toolFlags) read(text event.Raw) (adapters.Judge, error) {
+	p, err := policy.Load("policy", text)
+	if err != nil {
+		return nil, err
+	}
+	return atHome(p), nil
+}
+
+// atHome returns the judge of a policy for calls of runtimes with the home of this program.
+func atHome(p policy.Policy) adapters.Judge {
 	p.Home, _ = os.UserHomeDir() // without a home, ~ is an unknown place
-	return p.Judge().And(judgeOf(preset)), nil
+	return p.Judge()
 }
 
 // judgeOf returns the judge of a preset, or nil for the one that bounds nothing.

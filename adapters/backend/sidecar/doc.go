@@ -20,6 +20,9 @@
 //	POST   /sessions/{id}/stop              stop the running turn
 //	POST   /sessions/{id}/permission/{of}   decision, message?, input?, scope?
 //	POST   /sessions/{id}/interrupt/{of}    value
+//	POST   /sessions/{id}/callback          component_id, action, payload?, message_id?: an action of the user in a component
+//	GET    /sessions/{id}/state             the state that the user and the agent share: {"version","state"}
+//	POST   /sessions/{id}/state             version?, merge or patch: change it
 //	GET    /sessions/{id}/events            server-sent events; ?after=SEQ or Last-Event-ID; ?format=DIALECT or Accept; or a WebSocket
 //	GET    /sessions/{id}/lists/{list}      a list of the runtime: models, commands, mcp, account, sessions
 //	GET    /sessions/{id}/history           a page of stored events: ?after=SEQ&limit=N
@@ -36,6 +39,7 @@
 //
 // In params are workingDir, permissionMode (default, acceptEdits, plan, dontAsk, bypassPermissions, or one of the
 // runtime's), toolPreset (one of [Config].Presets; it is not stored, so a resume must name it again),
+// policy (in the form of package policy) and components (see Components), which a resume must give again too,
 // mcpServers, schema (a JSON schema of the final answer of each turn), limits, heartbeat_ms, and the options
 // of op.Opening: model, effort, instructions, replace_instructions, max_requests, max_cost, extra_dirs,
 // setting_sources, checkpoints, stream_tool_input, unarchive. With fork, the new session begins with the
@@ -124,6 +128,14 @@
 // one: {"do":"list","list":"models"} returns the entries. Steer is answered as a message. An
 // operation that the runtime does not have is refused as the adapter refuses it, with the code
 // unsupported.
+//
+// # Components
+//
+// With params.components, a Definition of package component, the agents of the session can show the components
+// that the client has, ask the user with them, and share a state with the user; the client draws them from the
+// events. A callback becomes the answer to the interrupt whose component it names, or else a message to the
+// agent. A change of the state that names a version is refused with 409 and the code stale_state if the state has
+// another one. In a session without components these routes are answered with 501 and the code unsupported.
 //
 // # Media
 //

@@ -95,6 +95,9 @@ func (s *Server) openOnce(ctx context.Context, b *opening) (h *hosted, repeated 
 	if a == nil {
 		return nil, false, refuse(http.StatusBadRequest, CodeInvalid, "runtime %q is not served: use one of %s", b.Runtime, strings.Join(slices.Sorted(maps.Keys(s.c.Adapters)), ", "))
 	}
+	if a, err = s.withComponents(a, b.Params.Components); err != nil {
+		return nil, false, err
+	}
 	h, err = s.reserve(b.SessionID, b.Runtime)
 	if err != nil {
 		if h != nil && s.running(ctx, h.id) == h && h.runtime == b.Runtime && s.checkOwner(ctx, h.id) == nil {

@@ -29,6 +29,7 @@ const (
 	CodeExists        = "exists"         // there is such a session already
 	CodeBusy          = "busy"           // a turn runs
 	CodeStale         = "stale_history"  // a turn began that the client has not seen
+	CodeStaleState    = "stale_state"    // the shared state has another version
 	CodeUnknownCursor = "unknown_cursor" // the session has not so many events
 	CodeTooMany       = "too_many"       // sessions or listeners
 	CodeClosing       = "closing"        // the server shuts down

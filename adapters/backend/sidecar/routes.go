@@ -49,6 +49,9 @@ func (s *Server) handlers() map[string]func(http.ResponseWriter, *http.Request) 
 		"POST /sessions/{id}/stop":            s.stop,
 		"POST /sessions/{id}/permission/{of}": s.permission,
 		"POST /sessions/{id}/interrupt/{of}":  s.interrupt,
+		"POST /sessions/{id}/callback":        s.callback,
+		"GET /sessions/{id}/state":            s.state,
+		"POST /sessions/{id}/state":           s.changeState,
 		"POST " + routeChat:                   s.replyIn("uistream-approvals"),
 		"GET " + routeRejoin:                  s.rejoinIn("uistream-approvals"),
 		"POST " + routeAGUI:                   s.replyIn("agui"),
@@ -176,6 +179,8 @@ type opening struct {
 		WorkingDir     string         `json:"workingDir"`
 		PermissionMode string         `json:"permissionMode"`
 		ToolPreset     string         `json:"toolPreset"`
+		Policy         jsontext.Value `json:"policy"`
+		Components     jsontext.Value `json:"components"`
 		Schema         jsontext.Value `json:"schema"`
 		MCPServers     []struct {
 			Name    string            `json:"name"`
@@ -194,7 +199,7 @@ type opening struct {
 		Heartbeat int64 `json:"heartbeat_ms"`
 	} `json:"params"`
 
-	judge adapters.Judge // of the session whose agent asks for this one
+	judge adapters.Judge // of params.policy, or of the session whose agent asks for this one
 	owner string
 }
 
@@ -245,6 +250,9 @@ func (s *Server) abilities() []string {
 	}
 	add("mcp")
 	add("schema")
+	if all(func(c adapters.Capabilities) bool { return c.Can.Names("tools") }) {
+		out = append(out, "components")
+	}
 	return out
 }
 
@@ -255,6 +263,15 @@ const mostTurn = 1_000_000
 func (b *opening) check(c Config) error {
 	if _, known := c.Presets[b.Params.ToolPreset]; !known && b.Params.ToolPreset != "" {
 		return refuse(http.StatusBadRequest, CodeInvalid, "the body: params.toolPreset is %q: use one of %s", b.Params.ToolPreset, strings.Join(slices.Sorted(maps.Keys(c.Presets)), ", "))
+	}
+	if b.Params.Policy != nil {
+		if c.ReadPolicy == nil {
+			return refuse(http.StatusNotImplemented, CodeUnsupported, "params.policy: this server reads no policies")
+		}
+		var err error
+		if b.judge, err = c.ReadPolicy(b.Params.Policy); err != nil {
+			return refuse(http.StatusBadRequest, CodeInvalid, "the body: params.policy: %v", err)
+		}
 	}
 	given := reflect.ValueOf(b.Params.Opening)
 	for _, f := range reflect.VisibleFields(given.Type()) {

@@ -36,6 +36,9 @@ type Config struct {
 	// Presets are judges by the names that params.toolPreset may have. That of a session holds
 	// beside Base.Judge: the stricter verdict counts.
 	Presets map[string]adapters.Judge
+	// ReadPolicy, if it is set, reads params.policy. The judge that it returns holds beside the others, as a
+	// preset does.
+	ReadPolicy func(policy event.Raw) (adapters.Judge, error)
 
 	// MediaFailed, if it is set, is called for each image, sound or document that cannot be
 	// stored. Its event is stored all the same.

@@ -15,6 +15,9 @@ import (
 // the server chooses.
 var notInParams = []string{"session_id", "dir", "command", "args", "mode", "resume"}
 
+// withPlaces are the abilities of the other options that a server gets.
+var withPlaces = []string{plug.CanResume, plug.CanMCP, plug.CanSchema, plug.CanComponents}
+
 // paramOptions returns the options of op.Opening that params holds by their names, if the server declares
 // them.
 func paramOptions() []op.Option {
@@ -34,14 +37,14 @@ func optionAbilities() (out []string) {
 			out = append(out, can)
 		}
 	}
-	return append(out, plug.CanSchema)
+	return append(out, plug.CanSchema, plug.CanComponents)
 }
 
 // withoutPlace returns the first option of an opening that no server gets, or "".
 func withoutPlace(o conformance.Open) string {
 	for _, w := range op.Wants(o) {
 		has := slices.ContainsFunc(paramOptions(), func(p op.Option) bool { return p.Name == w.Name })
-		if !has && w.Soft == "" && !slices.Contains([]string{plug.CanResume, plug.CanMCP, plug.CanSchema}, w.Can) {
+		if !has && w.Soft == "" && !slices.Contains(withPlaces, w.Can) {
 			return w.Key
 		}
 	}
@@ -71,7 +74,7 @@ func (x *session) takeOptions(p *params, o conformance.Open) error {
 			return err
 		}
 	}
-	p.Opening, p.Schema = o.Opening, o.Schema
+	p.Opening, p.Schema, p.Components = o.Opening, o.Schema, o.Components
 	p.SessionID, p.Dir, p.Command, p.Args, p.Mode, p.Resume = "", "", nil, nil, "", ""
 	return nil
 }

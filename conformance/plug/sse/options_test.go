@@ -31,6 +31,8 @@ func TestOptionsReachTheSidecar(t *testing.T) {
 		{"claude/newest/limit/turns", "session.open-options"},
 		{"claude/newest/limit/budget", "session.open-options"},
 		{"claude/newest/schema/tool-call", "session.open-options"},
+		{"claude/newest/component/shown-across-resume", "component.update"},
+		{"codex/newest/component/asks-the-user", "tool.client-answered"},
 		{"claude/newest/session/fork-goes-its-own-way", "session.fork-independent"},
 		{"codex/newest/session/fork-at-a-message", "session.fork-independent"},
 		{"claude/newest/tool/parallel", "tool.input-whole"},
@@ -70,7 +72,8 @@ func TestPageHasAllOptions(t *testing.T) {
 		doc = strings.ReplaceAll(doc, "A program whose runtime cannot do that refuses open with unsupported.", "A server whose runtime cannot do that answers with 501.")
 		fmt.Fprintf(&rows, "| `%s` | `%s` | %s |\n", o.Name, sse.AbilityOf(o), code.ReplaceAllString(doc, "`$0`"))
 	}
-	rows.WriteString("| `schema` | `schema` | A JSON Schema of the final answer. |")
+	rows.WriteString("| `schema` | `schema` | A JSON Schema of the final answer. |\n" +
+		"| `components` | `components` | What the agent may show, in the form of adapters/backend/component: the server offers the tools for it. |")
 	want := before + head + rows.String() + "\n\n" + after
 	if *update {
 		g.Expect(os.WriteFile("ROUTES.md", []byte(want), 0o644)).To(Succeed())

@@ -79,6 +79,7 @@ type params struct {
 	Limits         *plug.Limits     `json:"limits,omitempty"`
 	Heartbeat      int64            `json:"heartbeat_ms,omitempty"`
 	Schema         jsontext.Value   `json:"schema,omitzero"`
+	Components     jsontext.Value   `json:"components,omitzero"`
 	op.Opening                      // what the server declares, without notInParams
 }
 
