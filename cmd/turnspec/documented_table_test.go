@@ -154,6 +154,7 @@ var documentedTable = map[string]how{
 	"turnspec run --runtime claude --subject runner -- turnspec runner --runtime claude": {notRun: "it takes minutes; conformance/plug/conversation runs the runner"},
 	// TestServeUsers runs one with users.
 	"turnspec serve --runtime claude --tokens /etc/turnspec/tokens":                                                             {notRun: endsOnSignal},
+	"turnspec serve --runtime claude --instructions-file house-rules.md --agent-files templates --project-servers":              {notRun: endsOnSignal},
 	"turnspec serve --runtime claude --policy policy.yaml":                                                                      {notRun: endsOnSignal},
 	"turnspec serve --runtime claude --origin https://chat.example":                                                             {notRun: endsOnSignal},
 	"turnspec agent --runtime codex --policy policy.yaml":                                                                       {notRun: needsRuntimes},

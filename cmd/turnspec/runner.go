@@ -15,29 +15,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/backend/runner"
-	"github.com/turnspec/turnspec/adapters/backend/runner/message"
-	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/recorder/tap"
 )
 
 // runnerFlags are the flags of runner.
 type runnerFlags struct {
-	runtime, caseID                  string
-	dir, conversation, resume        string
-	mode, model                      string
-	tools                            toolFlags
-	schema, instructions, mcpServers string
-	effort, tap                      string
-	args, extraDirs, settings        []string
-	maxRequests                      int
-	maxCost                          float64
-	speed                            float64
-	fork, checkpoints                bool
+	sessionFlags
+	runtime, caseID           string
+	dir, conversation, resume string
+	tap                       string
+	tools                     toolFlags
+	speed                     float64
+	fork, checkpoints         bool
 }
 
 func runnerCmd() *cobra.Command {
@@ -79,22 +71,11 @@ failed; 2 it could not begin.`,
 	fl.StringVar(&f.resume, "resume", "", "the runtime's id of the session to continue")
 	fl.BoolVar(&f.fork, "fork", false, "with --resume: continue in a new session with that history")
 	fl.BoolVar(&f.checkpoints, "enable-checkpointing", false, "keep copies of changed files, for rewind_files")
-	fl.StringVar(&f.schema, "structured-output", "", "JSON schema of the final answer of each turn")
-	fl.StringVar(&f.mode, "permission-mode", "bypassPermissions", "bypassPermissions, default, acceptEdits, plan, dontAsk, or one of the runtime's")
-	fl.StringVar(&f.model, "model", "", "the model (default: the runtime's)")
-	fl.StringVar(&f.instructions, "instructions-file", "", "file with instructions for the model, which follow the runtime's own")
-	fl.StringVar(&f.mcpServers, "mcp-servers-file", "", "file with MCP servers, in the form of .mcp.json")
-	fl.StringVar(&f.effort, "effort", "", "how much the model reasons: low, medium, high, or a level of the runtime's")
-	fl.IntVar(&f.maxRequests, "max-turns", 0, "how often a turn may ask the model (default: no limit)")
-	fl.Float64Var(&f.maxCost, "max-budget-usd", 0, "what the session may cost, in US dollars (default: no limit)")
-	fl.StringArrayVar(&f.extraDirs, "add-dir", nil, "a further folder in which tools may work (may be repeated)")
-	fl.StringSliceVar(&f.settings, "setting-sources", nil, "settings that the runtime reads: user, project, local (default: the runtime's)")
-	fl.StringArrayVar(&f.args, "arg", nil, "an argument for the runtime's program (may be repeated)")
+	f.register(cmd, "bypassPermissions")
 	f.tools.register(cmd)
 	tapFlag(cmd, &f.tap)
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))
 	_ = cmd.RegisterFlagCompletionFunc("case", complete(caseIDs))
-	_ = cmd.RegisterFlagCompletionFunc("permission-mode", cobra.FixedCompletions([]string{"bypassPermissions", "default", "acceptEdits", "plan", "dontAsk"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.MarkFlagsMutuallyExclusive("runtime", "case")
 	return cmd
 }
@@ -145,25 +126,14 @@ func (f runnerFlags) config(errOut io.Writer) (c runner.Config, taps *tap.Folder
 	if c.Adapter, taps, err = f.adapter(errOut); err != nil {
 		return c, nil, err
 	}
-	o := adapters.Options{
-		Opening: op.Opening{
-			Resume: f.resume, Fork: f.fork, Dir: dir, Model: f.model, Mode: message.Mode(f.mode), Args: f.args, Checkpoints: f.checkpoints,
-			Effort: f.effort, MaxRequests: f.maxRequests, MaxCost: f.maxCost, ExtraDirs: f.extraDirs, SettingSources: f.settings,
-		},
+	o, err := f.options()
+	if err != nil {
+		return c, nil, err
 	}
-	if f.schema != "" {
-		if o.Schema = jsontext.Value(f.schema); !o.Schema.IsValid() {
-			return c, nil, fmt.Errorf("--structured-output is not JSON")
-		}
-	}
-	if f.instructions != "" {
-		b, err := os.ReadFile(f.instructions)
-		if err != nil {
-			return c, nil, err
-		}
-		o.Instructions = string(b)
-	}
-	if o.MCP, err = f.servers(dir); err != nil {
+	o.Resume, o.Fork, o.Dir, o.Checkpoints = f.resume, f.fork, dir, f.checkpoints
+	if f.runtime == "" {
+		o.MCP = nil // a demo uses none
+	} else if err := withProjectServers(&o); err != nil {
 		return c, nil, err
 	}
 	if o.Judge, err = f.tools.judge(); err != nil {
@@ -193,20 +163,4 @@ func (f runnerFlags) untapped() (adapters.Adapter, error) {
 		return a, nil
 	}
 	return nil, fmt.Errorf("no runtime %q: use one of %s", f.runtime, strings.Join(reference.Names(), ", "))
-}
-
-// servers returns the MCP servers of the project and of the user. A demo uses none.
-func (f runnerFlags) servers(dir string) ([]adapters.MCPServer, error) {
-	if f.runtime == "" {
-		return nil, nil
-	}
-	project, err := runner.ReadServers(filepath.Join(dir, ".mcp.json"))
-	if err != nil || f.mcpServers == "" {
-		return project, err
-	}
-	if _, err := os.Stat(f.mcpServers); err != nil {
-		return nil, err
-	}
-	user, err := runner.ReadServers(f.mcpServers)
-	return runner.MergeServers(project, user), err
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/policy"
 	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 	"github.com/turnspec/turnspec/adapters/event"
-	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/adapters/reference"
 	"github.com/turnspec/turnspec/recorder/tap"
@@ -44,6 +43,9 @@ type serveFlags struct {
 	speed                    float64
 	noToken, agents, durable bool
 	tools                    toolFlags
+	session                  sessionFlags
+	agentFiles               string
+	projectServers           bool
 }
 
 func serveCmd() *cobra.Command {
@@ -84,6 +86,9 @@ system who runs serve, with that user's files. Let it not write the file of the 
 Runtimes inherit the environment, except what configures Turnspec or its log: variables
 whose names begin with TURNSPEC_ or PG, and PORT. --env NAME lets them inherit one of these.
 
+--model, --effort, --instructions-file, --mcp-servers-file and the like are the options of sessions
+whose request names none. --agent-files and --project-servers prepare the folder of a session.
+
 --policy and --tool-preset bound the tools of all sessions. A request may bound those of its
 session further, with params.toolPreset. What a runtime does without asking is listed by
 ` + "`turnspec policy enforce`" + `.
@@ -103,6 +108,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
   turnspec serve --case codex/newest/permission/allow
   turnspec serve --runtime claude --runtime codex --agents --log chats.db --dir ~/project
   turnspec serve --runtime claude --policy policy.yaml
+  turnspec serve --runtime claude --instructions-file house-rules.md --agent-files templates --project-servers
   turnspec serve --runtime claude --tokens /etc/turnspec/tokens
   turnspec serve --runtime claude --log postgres://turnspec@db.example/chats --url https://node7.example`,
 		Args: cobra.NoArgs,
@@ -125,6 +131,9 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 	fl.BoolVar(&f.noToken, "no-token", false, "demand no token: any program of this machine may then use the runtimes")
 	fl.StringVar(&f.tokens, "tokens", "", "a file of users, each with a token and sessions of its own")
 	fl.BoolVar(&f.agents, "agents", false, "let agents send messages to each other with the tool agents_message")
+	fl.StringVar(&f.agentFiles, "agent-files", "", "a folder with definitions of sub-agents, in a folder for each runtime (claude, codex), which are copied into the folder of a session")
+	fl.BoolVar(&f.projectServers, "project-servers", false, "start the MCP servers in .mcp.json of the folder of a session")
+	f.session.register(cmd, "")
 	f.tools.register(cmd)
 	tapFlag(cmd, &f.tap)
 	_ = cmd.RegisterFlagCompletionFunc("runtime", complete(reference.Names))
@@ -142,7 +151,11 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	if err := hideProcess(); err != nil {
 		return err
 	}
-	c := sidecar.Config{Hosts: f.hosts, Origins: f.origins, Base: adapters.Options{Opening: op.Opening{Dir: f.dir}, Env: f.environment()}}
+	c := sidecar.Config{Hosts: f.hosts, Origins: f.origins}
+	if err := f.prepareSessions(&c); err != nil {
+		return err
+	}
+	c.Base.Dir, c.Base.Env = f.dir, f.environment()
 	if c.Base.Judge, err = f.tools.judge(); err != nil {
 		return err
 	}
@@ -210,6 +223,33 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 	}
 	printServed(cmd.OutOrStdout(), address, c, where, len(f.runtimes) == 0)
 	return s.Serve(ctx, l)
+}
+
+// prepareSessions sets the options of each session, and what is done before one opens. A demo needs neither.
+func (f serveFlags) prepareSessions(c *sidecar.Config) (err error) {
+	if len(f.runtimes) == 0 {
+		return nil
+	}
+	if c.Base, err = f.session.options(); err != nil {
+		return err
+	}
+	if f.agentFiles != "" {
+		if _, err := os.Stat(f.agentFiles); err != nil {
+			return fmt.Errorf("--agent-files: %w", err)
+		}
+	}
+	c.Prepare = func(runtime string, o *adapters.Options) error {
+		if f.projectServers {
+			if err := withProjectServers(o); err != nil {
+				return err
+			}
+		}
+		if f.agentFiles == "" {
+			return nil
+		}
+		return copyAgents(f.agentFiles, runtime, cmp.Or(o.Dir, "."))
+	}
+	return nil
 }
 
 // environment returns the environment of the runtimes.

@@ -77,14 +77,15 @@ func TestServePrintsWhatToDo(t *testing.T) {
 
 func TestServeRejects(t *testing.T) {
 	for args, want := range map[string]string{
-		"--runtime none":         "no runtime",
-		"--case none/none":       "no case",
-		"--recover perhaps":      "use close, resume or leave",
-		"--log mysql://db":       "use postgres:// or nats://",
-		"--tokens none":          "--tokens: open none",
-		"--tokens x --no-token":  "none of the others can be",
-		"--durable":              "name a file with --log",
-		"--listen 127.0.0.1:abc": "choose another address",
+		"--runtime none":                      "no runtime",
+		"--case none/none":                    "no case",
+		"--recover perhaps":                   "use close, resume or leave",
+		"--log mysql://db":                    "use postgres:// or nats://",
+		"--tokens none":                       "--tokens: open none",
+		"--tokens x --no-token":               "none of the others can be",
+		"--durable":                           "name a file with --log",
+		"--runtime claude --agent-files none": "--agent-files: stat none",
+		"--listen 127.0.0.1:abc":              "choose another address",
 	} {
 		t.Run(args, func(t *testing.T) {
 			g := NewWithT(t)

@@ -56,6 +56,12 @@ type claim struct {
 // open opens the session and records its events. After it, h.ready is closed.
 func (h *hosted) open(ctx context.Context, a adapters.Adapter, o adapters.Options) error {
 	defer close(h.ready)
+	if prepare := h.s.c.Prepare; prepare != nil {
+		if err := prepare(h.runtime, &o); err != nil {
+			h.s.release(h)
+			return refuse(http.StatusUnprocessableEntity, CodeInvalid, "the session cannot be prepared: %v", err)
+		}
+	}
 	media := storeMedia(&o)
 	session, err := a.Open(ctx, o)
 	if err != nil {

@@ -33,6 +33,10 @@ type Config struct {
 	// folder, mode, model, MCP servers and limits.
 	Base adapters.Options
 
+	// Prepare, if it is set, is called before a session opens or is resumed, with its runtime and its options,
+	// which it may change. It may prepare the folder. If it returns an error, the session is refused.
+	Prepare func(runtime string, o *adapters.Options) error
+
 	// Presets are judges by the names that params.toolPreset may have. That of a session holds
 	// beside Base.Judge: the stricter verdict counts.
 	Presets map[string]adapters.Judge
