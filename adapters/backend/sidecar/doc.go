@@ -27,6 +27,8 @@
 //	GET    /sessions/{id}/lists/{list}      a list of the runtime: models, commands, mcp, account, sessions
 //	GET    /sessions/{id}/history           a page of stored events: ?after=SEQ&limit=N
 //	GET    /sessions/{id}/media/{hash}      the bytes of an image, a sound or a document to which an event refers by sha256
+//	GET    /sessions/{id}/artifacts         the files that tools changed, with a reference and the diff of each version
+//	GET    /refs/{ref}                      the event that a reference names: SESSION#SEQ, with # as %23
 //	GET    /sessions/{id}/chat              the newest messages as a chat, and the seq to continue from: ?messages=N
 //	GET    /sessions/{id}/view              server-sent: the same chat as patches (package page), as it changes
 //	GET    /                                a chat page, which asks for the token
@@ -136,6 +138,14 @@
 // events. A callback becomes the answer to the interrupt whose component it names, or else a message to the
 // agent. A change of the state that names a version is refused with 409 and the code stale_state if the state has
 // another one. In a session without components these routes are answered with 501 and the code unsupported.
+//
+// # Sessions that nobody uses
+//
+// With [Config.IdleAfter] the runtime of a session is ended if nobody uses the session for that long: no turn
+// and no task runs, no request waits for an answer, and nobody listens to its events (view does not count). The log
+// then ends in session_end, and the Run has idle. The next message, operation or list resumes the session with
+// what it was opened with, also the model and the mode that were changed since. After a restart of the server a
+// client resumes it itself.
 //
 // # Media
 //

@@ -31,8 +31,7 @@ type hosted struct {
 	earlier func() (map[string]bool, error)
 
 	events *eventlog.Recorder
-
-	tail tail // the newest events in the log
+	tail   tail // the newest events in the log
 
 	heartbeat time.Duration // between comments in its streams; 0: that of the server
 
@@ -44,7 +43,9 @@ type hosted struct {
 	pending int               // messages that are being sent
 	idle    chan struct{}     // closed when no turn runs; nil: no call waits for it
 	replies replies
-	failed  error // the log gave up
+	body    opening // what it was opened with; zero if the server has recovered it
+	failed  error   // the log gave up
+	use
 }
 
 // claim is a message that was accepted, or is being sent.
@@ -81,6 +82,7 @@ func (h *hosted) open(ctx context.Context, a adapters.Adapter, o adapters.Option
 		<-rec.Events()
 		h.end()
 	}()
+	h.endWhenIdle()
 	return nil
 }
 
@@ -92,10 +94,11 @@ func (h *hosted) observe(e event.Event) {
 	if e.Type() == event.TypeTurnStart {
 		h.begun = e.Seq
 	}
+	h.noteUse(e)
 	after := h.run
 	h.noteIdle()
 	h.mu.Unlock()
-	if after.State != before.State || after.Turn != before.Turn {
+	if after.State != before.State || after.Turn != before.Turn || len(after.NeedsInput) != len(before.NeedsInput) {
 		h.s.feed.publish(after)
 	}
 }
@@ -103,13 +106,14 @@ func (h *hosted) observe(e event.Event) {
 // end ends a session whose last event is stored.
 func (h *hosted) end() {
 	h.mu.Lock()
-	h.run.Live = false
+	h.run.Live, h.run.Idle, h.run.NeedsInput = false, h.idling, nil
 	if h.run.State == StateStreaming {
 		h.run.State = StateFailed
 	}
 	after := h.run
 	h.noteIdle()
 	h.mu.Unlock()
+	h.s.keepIdle(h)
 	h.s.finish(h) // before another request may open it here
 	h.s.release(h)
 	close(h.ended)

@@ -119,6 +119,8 @@ func (s *Server) openOnce(ctx context.Context, b *opening) (h *hosted, repeated 
 		return nil, false, err
 	}
 	s.setOwner(h, b.owner)
+	h.body = *b
+	s.forgetIdle(b.SessionID)
 	h.heartbeat = b.heartbeat(s.c.Heartbeat)
 	// The session outlives the request.
 	return h, false, h.open(context.WithoutCancel(ctx), a, b.options(s.c))

@@ -113,7 +113,7 @@ func (s *Server) begin(ctx context.Context, in dialect.Request) (h *hosted, afte
 
 // openFor returns the session of a request. It opens it, or resumes it if the log holds it.
 func (s *Server) openFor(ctx context.Context, in dialect.Request) (*hosted, error) {
-	if s.running(ctx, in.Session) != nil {
+	if s.running(ctx, in.Session) != nil || s.isIdle(in.Session) {
 		if err := s.checkOwner(ctx, in.Session); err != nil {
 			return nil, err
 		}

@@ -64,12 +64,16 @@ func (r *room) refuseIfFull() error {
 // metrics answers in Prometheus' text format.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) error {
 	s.mu.Lock()
-	sessions, streams := slices.Collect(maps.Values(s.hosted)), s.streams
+	sessions, streams, idle := slices.Collect(maps.Values(s.hosted)), s.streams, len(s.idle)
 	s.mu.Unlock()
-	turns, events, oldest := 0, 0, time.Duration(0)
+	turns, asking, events, oldest := 0, 0, 0, time.Duration(0)
 	for _, h := range sessions {
-		if h.state().State == StateStreaming {
+		run := h.state()
+		if run.State == StateStreaming {
 			turns++
+		}
+		if len(run.NeedsInput) > 0 {
+			asking++
 		}
 		depth, age := h.backlog()
 		events, oldest = events+depth, max(oldest, age)
@@ -87,6 +91,8 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) error {
 	}{
 		{"turnspec_sessions", "gauge", "Sessions that run on this server.", len(sessions)},
 		{"turnspec_turns", "gauge", "Turns that run.", turns},
+		{"turnspec_sessions_need_input", "gauge", "Sessions in which a request waits for the user.", asking},
+		{"turnspec_sessions_idle", "gauge", "Sessions whose runtime was ended because nobody used them.", idle},
 		{"turnspec_streams", "gauge", "Streams that are open to listeners.", streams},
 		{"turnspec_log_full", "gauge", "1 while the event log has no room, else 0.", full},
 		{"turnspec_log_waiting_sessions", "gauge", "Sessions whose events wait because the event log is full.", waiting},

@@ -42,6 +42,8 @@ func (s *Server) handlers() map[string]func(http.ResponseWriter, *http.Request) 
 		"GET /sessions/{id}/chat":             s.chat,
 		"GET /sessions/{id}/lists/{list}":     s.listOf,
 		"GET /sessions/{id}/media/{hash}":     s.media,
+		"GET /sessions/{id}/artifacts":        s.artifacts,
+		"GET /refs/{ref}":                     s.ref,
 		"GET /sessions/{id}/view":             s.view,
 		"POST /sessions/{id}/message":         s.message,
 		"POST /sessions/{id}/steer":           s.steer,
@@ -400,8 +402,18 @@ func (s *Server) runningOf(ctx context.Context, id string) (*hosted, error) {
 		case <-s.closing:
 			return nil, refuse(http.StatusServiceUnavailable, CodeClosing, "the server is shutting down")
 		default:
+		}
+		if h.touch() {
 			return h, nil
 		}
+		select {
+		case <-h.ended:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if h, err := s.wake(ctx, id); h != nil || err != nil {
+		return h, err
 	}
 	if err := s.refuseElsewhere(ctx, id); err != nil {
 		return nil, err
@@ -413,6 +425,10 @@ func (s *Server) runningOf(ctx context.Context, id string) (*hosted, error) {
 }
 
 func (s *Server) end(w http.ResponseWriter, r *http.Request) error {
+	if id := r.PathValue("id"); s.isIdle(id) {
+		s.forgetIdle(id)
+		return s.describe(w, r)
+	}
 	h, err := s.of(r)
 	if err != nil {
 		return err
@@ -504,6 +520,7 @@ func (s *Server) operate(w http.ResponseWriter, r *http.Request) error {
 	}
 	result, err := adapters.Do(context.WithoutCancel(r.Context()), h.session, c)
 	if err == nil {
+		h.noteOperation(c)
 		result, err = s.ownListed(r.Context(), c, result)
 	}
 	if err != nil {
@@ -574,6 +591,9 @@ func (s *Server) interrupt(w http.ResponseWriter, r *http.Request) error {
 
 // do calls an operation of the running session and answers.
 func (s *Server) do(w http.ResponseWriter, r *http.Request, operation func(context.Context, *hosted) error) error {
+	if s.isIdle(r.PathValue("id")) {
+		return adapters.ErrNoTurn // and no request waits
+	}
 	h, err := s.of(r)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,18 +23,22 @@ const (
 
 // Run is the state of a session, as lists and the feed hold it.
 type Run struct {
-	SessionID string    `json:"session_id"`
-	Owner     string    `json:"owner,omitempty"` // the user who opened it
-	Runtime   string    `json:"runtime,omitempty"`
-	State     State     `json:"state"`
-	Starting  bool      `json:"starting,omitzero"` // a message was accepted, and its turn has not begun
-	Turn      int       `json:"turn,omitzero"`
-	LastSeq   int64     `json:"last_seq"`
-	Live      bool      `json:"live"`             // the session runs on this server
-	Server    string    `json:"server,omitempty"` // another server that runs its turn
-	Title     string    `json:"title,omitempty"`
-	First     time.Time `json:"first,omitzero"`
-	Latest    time.Time `json:"latest,omitzero"`
+	SessionID string `json:"session_id"`
+	Owner     string `json:"owner,omitempty"` // the user who opened it
+	Runtime   string `json:"runtime,omitempty"`
+	State     State  `json:"state"`
+	Starting  bool   `json:"starting,omitzero"` // a message was accepted, and its turn has not begun
+	Turn      int    `json:"turn,omitzero"`
+	LastSeq   int64  `json:"last_seq"`
+	Live      bool   `json:"live"`             // the session runs on this server
+	Idle      bool   `json:"idle,omitzero"`    // its runtime was ended because nobody used it: the next message resumes it
+	Server    string `json:"server,omitempty"` // another server that runs its turn
+	// NeedsInput are the ids of the permission requests and questions that wait for the user, of a session
+	// that runs on this server.
+	NeedsInput []string  `json:"needs_input,omitempty"`
+	Title      string    `json:"title,omitempty"`
+	First      time.Time `json:"first,omitzero"`
+	Latest     time.Time `json:"latest,omitzero"`
 }
 
 // add updates the run with the next event.
@@ -48,6 +53,21 @@ func (r *Run) add(e event.Event) {
 	if e.Type() == event.TypeTurnStart {
 		r.Turn = e.Turn
 	}
+	if id, _ := requestOf(e); id != "" {
+		r.NeedsInput = append(slices.Clone(r.NeedsInput), id) // lists and the feed hold the old slice
+	}
+	switch d := e.Data.(type) {
+	case event.PermissionResolved:
+		r.dropRequest(d.RequestID)
+	case event.InterruptResolved:
+		r.dropRequest(d.InterruptID)
+	case event.SessionReady, event.SessionEnd:
+		r.NeedsInput = nil
+	}
+}
+
+func (r *Run) dropRequest(id string) {
+	r.NeedsInput = slices.DeleteFunc(slices.Clone(r.NeedsInput), func(waits string) bool { return waits == id })
 }
 
 // stateAfter returns the state that an event puts a session into, or "" if it puts it
@@ -131,7 +151,7 @@ func (s *Server) runOf(ctx context.Context, info eventlog.Info, owner string) (R
 	h := s.running(ctx, info.SessionID)
 	if h == nil {
 		r, err := s.storedRun(ctx, info)
-		r.Owner = owner
+		r.Owner, r.Idle = owner, s.isIdle(info.SessionID)
 		return r, err
 	}
 	r := h.state()

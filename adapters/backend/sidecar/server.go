@@ -74,7 +74,10 @@ type Config struct {
 	MaxBody      int64         // bytes of a request's body: 1 MiB; 16 times that of one with a whole chat
 	// StopAfter is how long a turn goes on after the client that began it with a POST to /api/chat
 	// or /ag-ui closed the stream of the answer: 3s. In this time it may come back.
-	StopAfter    time.Duration
+	StopAfter time.Duration
+	// IdleAfter, if it is set, is how long nobody may use a session until its runtime is ended: no turn, task or
+	// request is open, and nobody listens to its events. The next request for the session resumes it.
+	IdleAfter    time.Duration
 	MaxListeners int // open streams: 10,000
 	MaxSessions  int // sessions that run at once: 1,000
 	// MaxUnauthorized is how many connections Serve keeps that have not presented the token:
@@ -109,9 +112,10 @@ type Server struct {
 	shared  shared
 	room    room
 	closing chan struct{} // closed by Shutdown
-	idle    chan struct{} // closed after it, when no stream is open
+	drained chan struct{} // closed after it, when no stream is open
 
 	mu      sync.Mutex
+	idle    map[string]opening // sessions that ended because nobody used them
 	hosted  map[string]*hosted // sessions that run or are being opened
 	streams int                // that are open
 	closed  bool
@@ -119,7 +123,7 @@ type Server struct {
 
 // New returns a server.
 func New(c Config) *Server {
-	s := &Server{c: c.withDefaults(), hosted: map[string]*hosted{}, closing: make(chan struct{}), idle: make(chan struct{})}
+	s := &Server{c: c.withDefaults(), hosted: map[string]*hosted{}, closing: make(chan struct{}), drained: make(chan struct{}), idle: map[string]opening{}}
 	s.room = room{waiting: map[*hosted]bool{}, changed: s.c.LogFull}
 	s.connectAgents()
 	s.handler = s.guard(s.routes())
@@ -143,7 +147,7 @@ func (s *Server) endSessions(ctx context.Context) error {
 		s.closed = true
 		close(s.closing)
 		if s.streams == 0 {
-			close(s.idle)
+			close(s.drained)
 		}
 	}
 	all := slices.Collect(maps.Values(s.hosted))
@@ -164,7 +168,7 @@ func (s *Server) endSessions(ctx context.Context) error {
 // waitForStreams waits until no stream is open, after endSessions.
 func (s *Server) waitForStreams(ctx context.Context) error {
 	select {
-	case <-s.idle:
+	case <-s.drained:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -186,7 +190,7 @@ func (s *Server) addStream() (release func(), err error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.streams--; s.closed && s.streams == 0 {
-			close(s.idle)
+			close(s.drained)
 		}
 	}, nil
 }

@@ -215,6 +215,7 @@ func (s *Server) sendEvents(ctx context.Context, st *stream, h *hosted, id strin
 func (s *Server) sendRunning(ctx context.Context, st *stream, h *hosted, after, live int64, heartbeat <-chan time.Time) (last int64, goOn bool) {
 	ended := false
 	var failed outage
+	defer h.addListener()()
 	for {
 		if ctx.Err() != nil { // the token may be removed while more and more events come
 			return after, false

@@ -93,13 +93,14 @@ var bodies = map[string]string{
 // without it must have a test of its own.
 func TestRoutesKeepToTheOwner(t *testing.T) {
 	others := map[string]func(*testing.T, *server){
-		"GET /{$}":       namesNobody("/"),
-		"GET /health":    namesNobody("/health"),
-		"GET /metrics":   namesNobody("/metrics"),
-		"GET /sessions":  listsOwnSessions,
-		"GET /events":    feedsOwnSessions,
-		"POST /sessions": opensNoSessionOfOthers,
-		"POST /api/chat": repliesToNobodyElse("/api/chat", func(id string) string { return strings.Replace(chatBody("m9", "1"), "c1", id, 1) }),
+		"GET /{$}":        namesNobody("/"),
+		"GET /health":     namesNobody("/health"),
+		"GET /metrics":    namesNobody("/metrics"),
+		"GET /sessions":   listsOwnSessions,
+		"GET /events":     feedsOwnSessions,
+		"GET /refs/{ref}": resolvesForTheOwner,
+		"POST /sessions":  opensNoSessionOfOthers,
+		"POST /api/chat":  repliesToNobodyElse("/api/chat", func(id string) string { return strings.Replace(chatBody("m9", "1"), "c1", id, 1) }),
 		"POST /ag-ui": repliesToNobodyElse("/ag-ui", func(id string) string {
 			return `{"threadId":"` + id + `","runId":"r","messages":[{"id":"m9","role":"user","content":"1"}],"tools":[],"context":[],"state":{},"forwardedProps":{}}`
 		}),
@@ -228,6 +229,16 @@ func opensNoSessionOfOthers(t *testing.T, x *server) {
 	g.Expect(status).To(Equal(http.StatusNotFound))
 	status, _ = x.call("POST", "/sessions/open-b/resume", `{}`, as("bob")...)
 	g.Expect(status).To(Equal(http.StatusCreated))
+}
+
+// resolvesForTheOwner reads an event by its reference.
+func resolvesForTheOwner(t *testing.T, x *server) {
+	t.Helper()
+	g := NewWithT(t)
+	x.openAs("alice", "referred")
+	x.listen("/sessions/referred/events", as("alice")...).until("session_ready")
+	g.Expect(x.ask("GET", "/refs/referred%231", "", as("alice")...)).To(ContainSubstring("session_ready"))
+	g.Expect(x.ask("GET", "/refs/referred%231", "", as("bob")...)).To(Equal(x.ask("GET", "/refs/unknown%231", "", as("bob")...)))
 }
 
 // repliesToNobodyElse returns a test of a route whose body has the id of a session.
