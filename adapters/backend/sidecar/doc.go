@@ -52,6 +52,10 @@
 // An option that the runtime does not have is refused with the code unsupported. An unknown member of
 // any body is refused with the code invalid; the message has its path.
 //
+// With transcriptOf, the id of another session, a new session goes on with what the log holds of that one, also
+// on another runtime: the newest messages, up to 64 KiB, become part of its instructions. It runs in the folder
+// of the other one unless params name another.
+//
 // A session is continued in the folder and the permission mode that its events report, unless
 // params name others.
 //

@@ -98,6 +98,10 @@ func (s *Server) openOnce(ctx context.Context, b *opening) (h *hosted, repeated 
 	if a, err = s.withComponents(a, b.Params.Components); err != nil {
 		return nil, false, err
 	}
+	o := b.options(s.c)
+	if err := s.continueSession(ctx, &o, b); err != nil {
+		return nil, false, err
+	}
 	h, err = s.reserve(b.SessionID, b.Runtime)
 	if err != nil {
 		if h != nil && s.running(ctx, h.id) == h && h.runtime == b.Runtime && s.checkOwner(ctx, h.id) == nil {
@@ -123,5 +127,5 @@ func (s *Server) openOnce(ctx context.Context, b *opening) (h *hosted, repeated 
 	s.forgetIdle(b.SessionID)
 	h.heartbeat = b.heartbeat(s.c.Heartbeat)
 	// The session outlives the request.
-	return h, false, h.open(context.WithoutCancel(ctx), a, b.options(s.c))
+	return h, false, h.open(context.WithoutCancel(ctx), a, o)
 }

@@ -180,6 +180,7 @@ type opening struct {
 		op.Opening
 		WorkingDir     string         `json:"workingDir"`
 		PermissionMode string         `json:"permissionMode"`
+		TranscriptOf   string         `json:"transcriptOf"` // a session of the log that the new one continues
 		ToolPreset     string         `json:"toolPreset"`
 		Policy         jsontext.Value `json:"policy"`
 		Components     jsontext.Value `json:"components"`
