@@ -155,6 +155,8 @@ var documentedTable = map[string]how{
 	// TestServeUsers runs one with users.
 	"turnspec serve --runtime claude --tokens /etc/turnspec/tokens":                                                             {notRun: endsOnSignal},
 	"turnspec serve --runtime claude --instructions-file house-rules.md --agent-files templates --project-servers":              {notRun: endsOnSignal},
+	"turnspec serve --runtime claude --log chats.db --dir ~/project":                                                            {notRun: endsOnSignal},
+	"turnspec serve --runtime claude --log nats://nats.example --url https://node7.example":                                     {notRun: endsOnSignal},
 	"turnspec serve --runtime claude --policy policy.yaml":                                                                      {notRun: endsOnSignal},
 	"turnspec serve --runtime claude --origin https://chat.example":                                                             {notRun: endsOnSignal},
 	"turnspec agent --runtime codex --policy policy.yaml":                                                                       {notRun: needsRuntimes},
