@@ -111,7 +111,7 @@ func judgeWithdrawn(_, r *conformance.Run, f *conformance.Finding) {
 		f.Failf("the runtime took question %s back, but it is never resolved", asked)
 	}
 	for _, w := range r.ClientActions {
-		if w.Kind == standin.KindAnswer && (w.Answer == standin.Allow || w.Answer == standin.Value) && w.At.Sub(r.Start) >= taken.At {
+		if w.Kind == standin.KindAnswer && (w.Answer == standin.Allow || w.Answer == standin.Value) && w.At.Sub(r.Began) >= taken.At {
 			f.Failf("the runtime took question %s back, but the subject answers it by %s", asked, w.Answer)
 		}
 	}
