@@ -20,6 +20,8 @@
 //	POST   /sessions/{id}/stop              stop the running turn
 //	POST   /sessions/{id}/permission/{of}   decision, message?, input?, scope?
 //	POST   /sessions/{id}/interrupt/{of}    value
+//	GET    /sessions/{id}/calls             server-sent: the calls of the client's tools and hooks that wait
+//	POST   /sessions/{id}/calls/{of}        content, is_error? of a tool; output of a hook; error: the result of a call
 //	POST   /sessions/{id}/callback          component_id, action, payload?, message_id?: an action of the user in a component
 //	GET    /sessions/{id}/state             the state that the user and the agent share: {"version","state"}
 //	POST   /sessions/{id}/state             version?, merge or patch: change it
@@ -134,6 +136,15 @@
 // one: {"do":"list","list":"models"} returns the entries. Steer is answered as a message. An
 // operation that the runtime does not have is refused as the adapter refuses it, with the code
 // unsupported.
+//
+// # Tools and hooks of the client
+//
+// With params.tools (name, description, schema, read_only) and params.hooks (event, matcher, timeout_s), the runtime
+// calls what the client has. The stream calls has a message call for each, with id, tool or hook (its index), input and
+// tool_use_id, and a message end with the id when the call does not wait any more, because it has its result or
+// because the runtime, a stop or the end of the turn cancelled it. A client that connects again receives the
+// calls that wait. A tool is called only after it was allowed to run. A call waits as long as its turn runs. A
+// resume must give tools and hooks again.
 //
 // # Components
 //

@@ -33,6 +33,8 @@ type hosted struct {
 	events *eventlog.Recorder
 	tail   tail // the newest events in the log
 
+	calls calls // of the tools and hooks of the client
+
 	heartbeat time.Duration // between comments in its streams; 0: that of the server
 
 	mu      sync.Mutex

@@ -125,6 +125,7 @@ func (s *Server) openOnce(ctx context.Context, b *opening) (h *hosted, repeated 
 	s.setOwner(h, b.owner)
 	h.body = *b
 	s.forgetIdle(b.SessionID)
+	h.calls.offer(&o, b.Params.Tools, b.Params.Hooks)
 	h.heartbeat = b.heartbeat(s.c.Heartbeat)
 	// The session outlives the request.
 	return h, false, h.open(context.WithoutCancel(ctx), a, o)

@@ -21,7 +21,7 @@ func TestHealthListsAbilities(t *testing.T) {
 		return health["can"].([]any)[9:]
 	}
 	g.Expect(abilities(map[string]adapters.Adapter{"scripted": &scripted{}})).To(Equal([]any{
-		"rewind", "model", "fork", "instructions", "effort", "max_requests", "max_cost", "extra_dirs", "setting_sources", "stream_tool_input", "mcp", "schema", "components",
+		"rewind", "model", "fork", "instructions", "effort", "max_requests", "max_cost", "extra_dirs", "setting_sources", "stream_tool_input", "mcp", "schema", "tools", "components",
 	}))
 	g.Expect(abilities(map[string]adapters.Adapter{"scripted": &scripted{}, "listing": &listing{}})).To(Equal([]any{"model"}))
 }

@@ -51,6 +51,8 @@ func (s *Server) handlers() map[string]func(http.ResponseWriter, *http.Request) 
 		"POST /sessions/{id}/stop":            s.stop,
 		"POST /sessions/{id}/permission/{of}": s.permission,
 		"POST /sessions/{id}/interrupt/{of}":  s.interrupt,
+		"GET /sessions/{id}/calls":            s.calls,
+		"POST /sessions/{id}/calls/{of}":      s.result,
 		"POST /sessions/{id}/callback":        s.callback,
 		"GET /sessions/{id}/state":            s.state,
 		"POST /sessions/{id}/state":           s.changeState,
@@ -184,6 +186,8 @@ type opening struct {
 		ToolPreset     string         `json:"toolPreset"`
 		Policy         jsontext.Value `json:"policy"`
 		Components     jsontext.Value `json:"components"`
+		Tools          []clientTool   `json:"tools"`
+		Hooks          []clientHook   `json:"hooks"`
 		Schema         jsontext.Value `json:"schema"`
 		MCPServers     []struct {
 			Name    string            `json:"name"`
@@ -253,7 +257,9 @@ func (s *Server) abilities() []string {
 	}
 	add("mcp")
 	add("schema")
-	if all(func(c adapters.Capabilities) bool { return c.Can.Names("tools") }) {
+	add("tools")
+	add("hooks")
+	if slices.Contains(out, "tools") {
 		out = append(out, "components")
 	}
 	return out

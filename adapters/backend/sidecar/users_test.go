@@ -85,7 +85,7 @@ func (x *server) ask(method, path, body string, header ...string) string {
 // bodies are what the routes of a session take.
 var bodies = map[string]string{
 	"POST /sessions/{id}/message": `{"message":"1"}`, "POST /sessions/{id}/steer": `{"message":"1"}`, "POST /sessions/{id}/do": `{"do":"compact"}`,
-	"POST /sessions/{id}/permission/{of}": `{"decision":"allow"}`, "POST /sessions/{id}/interrupt/{of}": `{"value":1}`,
+	"POST /sessions/{id}/calls/{of}": `{"content":[]}`, "POST /sessions/{id}/permission/{of}": `{"decision":"allow"}`, "POST /sessions/{id}/interrupt/{of}": `{"value":1}`,
 }
 
 // TestRoutesKeepToTheOwner walks all routes. One with the id of a session must answer the requests of

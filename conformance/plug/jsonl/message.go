@@ -63,8 +63,8 @@ type message struct {
 	Reply *reply         `json:"reply"`
 	Event jsontext.Value `json:"event"`
 
-	Call   *clientCall `json:"call"`
-	Cancel *cancelled  `json:"cancel"`
+	Call   *plug.ClientCall `json:"call"`
+	Cancel *cancelled       `json:"cancel"`
 }
 
 // cancelled names a call that the runtime cancelled.
@@ -124,9 +124,9 @@ type openCommand struct {
 
 	Limits *plug.Limits `can:"limits" doc:"How long the program waits in this session, in milliseconds. Only where a case needs it." json:"limits,omitempty"`
 
-	Tools []clientTool `can:"tools" doc:"Tools of the client, which the program offers to the runtime. A call of one is a line call." json:"tools,omitempty"`
+	Tools []plug.ClientTool `can:"tools" doc:"Tools of the client, which the program offers to the runtime. A call of one is a line call." json:"tools,omitempty"`
 
-	Hooks []clientHook `can:"hooks" doc:"Hooks of the client, by the runtime's own names. A call names one by its index." json:"hooks,omitempty"`
+	Hooks []plug.ClientHook `can:"hooks" doc:"Hooks of the client, by the runtime's own names. A call names one by its index." json:"hooks,omitempty"`
 
 	Components jsontext.Value `can:"components" doc:"What the agent may show, in the form of adapters/backend/component. The program offers the tools for it." json:"components,omitzero"`
 }

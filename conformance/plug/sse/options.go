@@ -16,7 +16,7 @@ import (
 var notInParams = []string{"session_id", "dir", "command", "args", "mode", "resume"}
 
 // withPlaces are the abilities of the other options that a server gets.
-var withPlaces = []string{plug.CanResume, plug.CanMCP, plug.CanSchema, plug.CanComponents}
+var withPlaces = []string{plug.CanResume, plug.CanMCP, plug.CanSchema, plug.CanComponents, plug.CanTools, plug.CanHooks}
 
 // paramOptions returns the options of op.Opening that params holds by their names, if the server declares
 // them.
@@ -37,7 +37,7 @@ func optionAbilities() (out []string) {
 			out = append(out, can)
 		}
 	}
-	return append(out, plug.CanSchema, plug.CanComponents)
+	return append(out, plug.CanSchema, plug.CanComponents, plug.CanTools, plug.CanHooks)
 }
 
 // withoutPlace returns the first option of an opening that no server gets, or "".
@@ -75,6 +75,7 @@ func (x *session) takeOptions(p *params, o conformance.Open) error {
 		}
 	}
 	p.Opening, p.Schema, p.Components = o.Opening, o.Schema, o.Components
+	p.Tools, p.Hooks = plug.ClientTools(o), plug.ClientHooks(o)
 	p.SessionID, p.Dir, p.Command, p.Args, p.Mode, p.Resume = "", "", nil, nil, "", ""
 	return nil
 }

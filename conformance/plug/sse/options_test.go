@@ -33,6 +33,9 @@ func TestOptionsReachTheSidecar(t *testing.T) {
 		{"claude/newest/schema/tool-call", "session.open-options"},
 		{"claude/newest/component/shown-across-resume", "component.update"},
 		{"codex/newest/component/asks-the-user", "tool.client-answered"},
+		{"claude/newest/component/tool-linked", "tool.client-answered"},
+		{"claude/newest/client/stopped-while-a-tool-runs", "tool.client-cancelled"},
+		{"claude/newest/hook/adds-to-a-message", "tool.client-answered"},
 		{"claude/newest/session/fork-goes-its-own-way", "session.fork-independent"},
 		{"codex/newest/session/fork-at-a-message", "session.fork-independent"},
 		{"claude/newest/tool/parallel", "tool.input-whole"},
@@ -73,7 +76,9 @@ func TestPageHasAllOptions(t *testing.T) {
 		fmt.Fprintf(&rows, "| `%s` | `%s` | %s |\n", o.Name, sse.AbilityOf(o), code.ReplaceAllString(doc, "`$0`"))
 	}
 	rows.WriteString("| `schema` | `schema` | A JSON Schema of the final answer. |\n" +
-		"| `components` | `components` | What the agent may show, in the form of adapters/backend/component: the server offers the tools for it. |")
+		"| `components` | `components` | What the agent may show, in the form of adapters/backend/component: the server offers the tools for it. |\n" +
+		"| `tools` | `tools` | Tools of the client, each with name, description, schema and read_only. |\n" +
+		"| `hooks` | `hooks` | Hooks of the client, each with event, matcher and timeout_s. |")
 	want := before + head + rows.String() + "\n\n" + after
 	if *update {
 		g.Expect(os.WriteFile("ROUTES.md", []byte(want), 0o644)).To(Succeed())

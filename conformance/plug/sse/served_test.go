@@ -64,7 +64,7 @@ type underTest struct{ adapters.Adapter }
 func (u underTest) Open(ctx context.Context, o adapters.Options) (adapters.Session, error) {
 	return backend.Adapter(u.Capabilities().Runtime, handsOver{u.Adapter, o.Media}).Open(ctx, conformance.Open{
 		Opening: o.Opening,
-		After:   o.After, MCP: o.MCP, Limits: o.Limits, Schema: o.Schema, Tools: o.Tools,
+		After:   o.After, MCP: o.MCP, Limits: o.Limits, Schema: o.Schema, Tools: o.Tools, Hooks: o.Hooks,
 	})
 }
 

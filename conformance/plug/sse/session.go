@@ -37,7 +37,8 @@ type session struct {
 	comments    atomic.Int64  // in the stream
 	probes      *probes
 	opened      conformance.Open // of a program that was started here
-	foreign     *foreign         // nil: the stream has events of package event
+	calls       clientCalls
+	foreign     *foreign // nil: the stream has events of package event
 
 	returningContext context.Context // of the listener that returns
 	stopReturning    context.CancelFunc
@@ -234,7 +235,9 @@ func (x *session) finishClose() error {
 	if err == nil {
 		x.compareReturning()
 	}
+	x.waitForCalls()
 	x.stopReturning()
+	x.stopCalls()
 	x.Cancel()
 	<-x.streamEnded
 	x.http.CloseIdleConnections()
@@ -307,6 +310,7 @@ func (x *session) abandon() {
 	x.Closing = true
 	x.Mu.Unlock()
 	x.stopReturning()
+	x.stopCalls()
 	x.Abandon(grace)
 	x.http.CloseIdleConnections()
 	x.endProgram()

@@ -123,6 +123,7 @@ func (x *session) endStream(end error) {
 	if alone { // a client does not close a session that has ended by itself
 		x.waitReturning()
 		x.stopReturning()
+		x.stopCalls()
 		x.endProgram()
 	}
 	x.Finish()

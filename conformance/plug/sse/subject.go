@@ -80,7 +80,10 @@ type params struct {
 	Heartbeat      int64            `json:"heartbeat_ms,omitempty"`
 	Schema         jsontext.Value   `json:"schema,omitzero"`
 	Components     jsontext.Value   `json:"components,omitzero"`
-	op.Opening                      // what the server declares, without notInParams
+
+	Tools      []plug.ClientTool `json:"tools,omitempty"`
+	Hooks      []plug.ClientHook `json:"hooks,omitempty"`
+	op.Opening                   // what the server declares, without notInParams
 }
 
 // opened is the answer.
@@ -159,6 +162,7 @@ func (x *session) open(ctx context.Context, o conformance.Open) (err error) {
 	if x.health.Require(plug.CanHeartbeat) == nil {
 		in.Params.Heartbeat = heartbeatTime.Milliseconds()
 	}
+	x.listenForCalls(o)
 	path := "/sessions"
 	if o.Resume != "" && !o.Fork {
 		path = x.path("resume")
