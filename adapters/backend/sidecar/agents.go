@@ -79,6 +79,6 @@ func (a agentHost) Send(ctx context.Context, session string, m adapters.Message)
 		return refuse(http.StatusServiceUnavailable, CodeClosing, "the server is shutting down")
 	default:
 	}
-	_, _, err := h.send(ctx, message{Message: m.Text, MessageID: m.ID, Attachments: m.Attachments, Priority: m.Priority}, h.session.Send)
+	_, _, err := h.send(ctx, message{Message: &m.Text, MessageID: m.ID, Attachments: m.Attachments, Priority: m.Priority}, h.session.Send)
 	return err
 }

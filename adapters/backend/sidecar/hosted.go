@@ -193,7 +193,7 @@ func (h *hosted) state() Run {
 
 // message is the body of a message.
 type message struct {
-	Message     string             `json:"message"`
+	Message     *string            `json:"message"` // nil: none, as opposed to an empty one
 	MessageID   string             `json:"message_id"`
 	Runtime     string             `json:"runtime"` // of the session, if it is given
 	Attachments []event.Attachment `json:"attachments"`
@@ -201,6 +201,13 @@ type message struct {
 	Seen        *int64             `json:"seen"`
 
 	begins bool // the message begins a turn: it is refused while one runs, even with an id
+}
+
+func (m *message) text() string {
+	if m.Message == nil {
+		return ""
+	}
+	return *m.Message
 }
 
 // send sends a message that was not sent before. It returns the message's id, and
@@ -223,7 +230,7 @@ func (h *hosted) send(ctx context.Context, m message, to func(context.Context, a
 			continue // the first attempt failed: this one is another
 		}
 		id = cmp.Or(m.MessageID, rand.Text())
-		err = to(ctx, adapters.Message{ID: id, Text: m.Message, Attachments: m.Attachments, Priority: m.Priority})
+		err = to(ctx, adapters.Message{ID: id, Text: m.text(), Attachments: m.Attachments, Priority: m.Priority})
 		h.settle(m.MessageID, c, err)
 		return id, false, err
 	}

@@ -91,3 +91,17 @@ func TestOperations(t *testing.T) {
 	g.Expect(answer).To(HaveKeyWithValue("repeated", true))
 	g.Expect(a.calls).To(BeEmpty())
 }
+
+// TestEmptyMessage checks that an empty message reaches the runtime, which decides about it, and that a body
+// without one does not.
+func TestEmptyMessage(t *testing.T) {
+	g := NewWithT(t)
+	x := newServer(t, sidecar.Config{})
+	x.open("s")
+	for body, want := range map[string]int{`{"message":"","message_id":"m1"}`: 202, `{"message_id":"m2"}`: 400, `{}`: 400} {
+		status, answer := x.call("POST", "/sessions/s/message", body)
+		g.Expect(status).To(Equal(want), "%s: %v", body, answer)
+	}
+	status, answer := x.call("POST", "/sessions/s/do", `{"do":"steer","message_id":"m3"}`)
+	g.Expect(status).To(Equal(400), "%v", answer)
+}

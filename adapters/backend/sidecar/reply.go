@@ -102,7 +102,7 @@ func (s *Server) begin(ctx context.Context, in dialect.Request) (h *hosted, afte
 		}
 	}
 	after = h.state().LastSeq
-	m := message{MessageID: in.Message.ID, Message: in.Message.Text, Attachments: in.Message.Attachments, begins: true}
+	m := message{MessageID: in.Message.ID, Message: &in.Message.Text, Attachments: in.Message.Attachments, begins: true}
 	_, repeated, err := h.send(ctx, m, h.session.Send)
 	if err != nil || !repeated {
 		return h, after, err

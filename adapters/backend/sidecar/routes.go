@@ -480,8 +480,8 @@ func (h *hosted) sendBy(o *op.Op) func(context.Context, adapters.Message) error 
 }
 
 func (s *Server) sendMessage(w http.ResponseWriter, r *http.Request, h *hosted, m message, send func(context.Context, adapters.Message) error) error {
-	if m.Message == "" && len(m.Attachments) == 0 {
-		return refuse(http.StatusBadRequest, CodeInvalid, "the message is empty")
+	if m.Message == nil && len(m.Attachments) == 0 {
+		return refuse(http.StatusBadRequest, CodeInvalid, "the body has no message")
 	}
 	if m.Runtime != "" && m.Runtime != h.runtime {
 		return refuse(http.StatusBadRequest, CodeInvalid, "the session's runtime is %s, not %s", h.runtime, m.Runtime)
@@ -520,7 +520,11 @@ func (s *Server) operate(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusBadRequest, CodeInvalid, "do is %q: it must be one of %s", c.Do, strings.Join(names, ", "))
 	}
 	if o.Args == op.MessageText {
-		return s.sendMessage(w, r, h, message{MessageID: c.MessageID, Message: c.Text}, h.sendBy(o))
+		m := message{MessageID: c.MessageID}
+		if c.Text != "" {
+			m.Message = &c.Text
+		}
+		return s.sendMessage(w, r, h, m, h.sendBy(o))
 	}
 	if member := o.Missing(c); member != "" {
 		return refuse(http.StatusBadRequest, CodeInvalid, "%s: %s is missing", c.Do, member)
