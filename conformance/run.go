@@ -242,6 +242,7 @@ type OpenResult struct {
 	ExtraDirs []string // the further folders that it was to use
 	Model     string   // the model that it was to use; "": the runtime's default
 	Provider  string   // the id that the runtime gave to the session
+	Denial    string   // the reason of each denial of its Judge; "": it has none
 	Err       error
 }
 

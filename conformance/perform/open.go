@@ -45,7 +45,11 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 	sess, err := d.subject.Open(ctx, o)
 	d.mu.Lock()
 	d.eventsBefore = len(d.run.Events)
-	d.run.Opens = append(d.run.Opens, conformance.OpenResult{Step: s, Resume: o.Resume, Dir: o.Dir, ExtraDirs: o.ExtraDirs, Model: o.Model, Provider: d.env.providerID(), Err: err})
+	opened := conformance.OpenResult{Step: s, Resume: o.Resume, Dir: o.Dir, ExtraDirs: o.ExtraDirs, Model: o.Model, Provider: d.env.providerID(), Err: err}
+	if o.Judge != nil {
+		opened.Denial = denyReason
+	}
+	d.run.Opens = append(d.run.Opens, opened)
 	if err == nil {
 		if d.current = talk; !slices.Contains(d.conversations, talk) {
 			d.conversations = append(d.conversations, talk)

@@ -23,5 +23,6 @@ func Broken() []broken.Adapter {
 		allowsTheUnreadable,
 		judgesTheFirstWord,
 		judgesCommandsAlone,
+		keepsTheReason,
 	}
 }

@@ -51,7 +51,7 @@ func judgePolicy(t *conformance.Trial, f *conformance.Finding, kind string) {
 // judgeReplies demands that each question about the call, and each hook for it, got
 // the reply of the table.
 func judgeReplies(t *conformance.Trial, f *conformance.Finding, j fixtures.PolicyVerdict) {
-	denied := false
+	denied, reason := false, reasonToSend(t)
 	for _, w := range t.ClientActions {
 		if w.Kind != standin.KindAnswer || !runindex.AsksAbout(t.Run, w.Tool, j.Tool) {
 			continue
@@ -66,6 +66,11 @@ func judgeReplies(t *conformance.Trial, f *conformance.Finding, j fixtures.Polic
 			f.Failf("the policy allows %s, but the subject denied it when %s asked", j.Tool, w.Asked)
 		case j.Effect == fixtures.VerdictAllow:
 			f.Asserted(1)
+		case no && reason != "":
+			f.Asserted(1)
+			if !runindex.Holds(w.Bytes, reason) {
+				f.Failf("the policy denies %s because %q, but the subject did not send the reason when %s asked", j.Tool, reason, w.Asked)
+			}
 		}
 	}
 	if j.Effect == fixtures.VerdictDeny {
@@ -74,6 +79,21 @@ func judgeReplies(t *conformance.Trial, f *conformance.Finding, j fixtures.Polic
 			f.Missingf("the policy denies %s, but the subject never denied it", j.Tool)
 		}
 	}
+}
+
+// reasonToSend returns the reason of the policy's denials, if the runtime takes one from its
+// client; "" otherwise.
+func reasonToSend(t *conformance.Trial) string {
+	if len(t.Opens) == 0 || t.Case == nil {
+		return ""
+	}
+	reason := t.Opens[0].Denial
+	if reason == "" || !slices.ContainsFunc(t.Case.Wire, func(l fixtures.WireLine) bool {
+		return l.Dir == fixtures.In && runindex.Holds(l.Bytes, reason)
+	}) {
+		return ""
+	}
+	return reason
 }
 
 // statusOf returns the status of the first tool_result of a call.

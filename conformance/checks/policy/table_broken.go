@@ -17,3 +17,13 @@ var judgesCommandsAlone = broken.Adapter{
 		return j(ctx, c)
 	}),
 }
+
+var keepsTheReason = broken.Adapter{
+	Name: "keeps-the-policys-reason", Sentence: "denies without the reason of the policy",
+	Proves: "policy.table",
+	Mutation: judging(func(j adapters.Judge, ctx context.Context, c adapters.Call) adapters.Verdict {
+		v := j(ctx, c)
+		v.Reason = ""
+		return v
+	}),
+}
