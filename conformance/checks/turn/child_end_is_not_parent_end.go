@@ -27,18 +27,23 @@ func judgeChildEnds(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	rt := runindex.Runtime(t.Run)
+	ownEnd := 0 // the last line that ended a turn
 	for i, l := range runindex.Of(t.Run).Lines() {
+		if l.Kind == wire.TurnEnd && l.Main {
+			ownEnd = i + 1
+		}
 		if !subagentEnds(rt, &l) {
 			continue
 		}
-		running := 0
+		running, began := 0, 0
 		for _, e := range t.Events {
 			switch {
 			case e.Line > i+1 || e.SubagentID != "":
 			case e.Type() == event.TypeTurnStart:
-				running = e.Turn
+				running, began = e.Turn, e.Line
 			case e.Terminal() && e.Line <= i && e.Turn == running:
 				running = 0
+			case e.Terminal() && e.Turn == running && ownEnd > began: // the subject is late
 			case e.Terminal() && e.Turn == running:
 				f.At(e, "turn %d ends in %s at the line that ends a sub-agent", e.Turn, runindex.Describe(e.Data))
 			}
