@@ -168,6 +168,17 @@ crash: ## kill a program that appends to an event log, and a server, at 200 rand
 mutants: ## change the adapters in thousands of small ways and list in conformance/lab/mutants/results.json the changes that no check detects (hours; ARGS='--sample 200 --goldens=false')
 	$(GO) run ./conformance/lab/mutants --results conformance/lab/mutants/results.json $(ARGS)
 
+comma := ,
+COVERED := $(subst $(eval ) ,$(comma),$(addprefix ./adapters/,acp chat claude codex codexexec opencode opencoderun pi internal/...))
+
+.PHONY: unreached
+unreached: ## list the lines of the adapters that no case reaches without a fault, the next scenarios to write (minutes; ARGS='--runtime pi')
+	rm -rf .tmp/unreached && mkdir -p .tmp/unreached/data
+	$(GO) build -cover -coverpkg=./cmd/turnspec,$(COVERED) -o .tmp/unreached/turnspec ./cmd/turnspec
+	GOCOVERDIR=.tmp/unreached/data .tmp/unreached/turnspec run --tier witness --check text.once $(ARGS)
+	$(GO) tool covdata textfmt -i=.tmp/unreached/data -o=.tmp/unreached/lines
+	@sed -n 's|^.*/\(adapters/[^:]*\):\([0-9]*\)\.[0-9]*,\([0-9]*\)\..* 0$$|\1:\2-\3|p' .tmp/unreached/lines | sort -t: -k1,1 -k2,2n
+
 # The files of a release do not depend on who builds them, or where.
 DIST := GOFLAGS=-trimpath $(GO) run ./cmd/dist --nfpm $(abspath $(NFPM))
 
