@@ -53,6 +53,7 @@ func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 	if len(t.Opens) == 0 {
 		return
 	}
+	judgeCopies(t, f)
 	for _, srv := range t.Scenario.Servers {
 		f.Asserted(1)
 		f.Sent = true
@@ -60,11 +61,29 @@ func judgeOpened(t *conformance.Trial, f *conformance.Finding) {
 			judgeRemote(t, f, &srv)
 			continue
 		}
-		if command := fixtures.ServerCommand(srv.Name); !mentions(t.Run, srv.Name, command) {
+		command := fixtures.ServerCommand(srv.Name)
+		if !mentions(t.Run, srv.Name, command) {
 			f.Failf("the subject did not write the MCP server %s, which %s starts, to the runtime", srv.Name, command)
 			continue
 		}
+		if !mentionsEachTime(t, srv.Name, command) {
+			f.Failf("the subject did not write the MCP server %s, which %s starts, to the runtime each time it opened the session", srv.Name, command)
+		}
 		judgeValues(t, f, &srv, "variable", srv.Env)
+	}
+}
+
+// judgeCopies judges whether each process keeps copies of files if the client asked for them.
+func judgeCopies(t *conformance.Trial, f *conformance.Finding) {
+	if !slices.Contains(t.Scenario.Needs, "checkpoint") {
+		return
+	}
+	for _, p := range t.Started {
+		f.Asserted(1)
+		f.Sent = true
+		if !runindex.Runtime(t.Run).Launched(t.Version, p.Argv, p.Env).Checkpoints {
+			f.Failf("the client asked for checkpoints, but the subject started a process that keeps no copies of files")
+		}
 	}
 }
 
@@ -77,6 +96,17 @@ func judgeRemote(t *conformance.Trial, f *conformance.Finding, srv *fixtures.Ser
 		return
 	}
 	judgeValues(t, f, srv, "header", srv.Remote.Headers)
+	// A runtime that tries each transport is not told which.
+	has := both("/"+srv.Name, `"`+srv.Remote.Transport+`"`) // the port is not recorded
+	if t.Case == nil || !slices.ContainsFunc(t.Case.Wire, func(w fixtures.WireLine) bool {
+		return w.Dir == fixtures.In && has(string(w.Bytes)) || w.Dir == fixtures.Spawn && slices.ContainsFunc(w.Argv, has)
+	}) {
+		return
+	}
+	f.Asserted(1)
+	if !mentions(t.Run, url, `"`+srv.Remote.Transport+`"`) {
+		f.Failf("the subject did not write to the runtime that the MCP server %s uses the transport %s", srv.Name, srv.Remote.Transport)
+	}
 }
 
 // judgeValues judges whether the runtime got the variables or the headers of a server.
@@ -198,14 +228,47 @@ func sameList(a, b string) bool {
 // mentions reports whether one argument of a process, one variable or one line names a server
 // and its program, or a header or a variable and its value.
 func mentions(r *conformance.Run, name, command string) bool {
-	tells := func(s string) bool {
+	processes, lines := countMentions(r, name, command)
+	return processes+lines > 0
+}
+
+// countMentions returns how many processes were started with a server and its program, and how
+// many lines name them.
+func countMentions(r *conformance.Run, name, command string) (processes, lines int) {
+	has := both(name, command)
+	for _, p := range r.Started {
+		if slices.ContainsFunc(p.Argv, has) || slices.ContainsFunc(p.Env, has) {
+			processes++
+		}
+	}
+	for _, w := range r.ClientActions {
+		if has(string(w.Bytes)) {
+			lines++
+		}
+	}
+	return processes, lines
+}
+
+// both returns a function that reports whether a text has the name beside the program.
+func both(name, command string) func(string) bool {
+	return func(s string) bool {
 		rest := strings.ReplaceAll(s, command, "")
 		return rest != s && strings.Contains(rest, name)
 	}
-	for _, p := range r.Started {
-		if slices.ContainsFunc(p.Argv, tells) || slices.ContainsFunc(p.Env, tells) {
-			return true
+}
+
+// mentionsEachTime reports whether the subject names a server as often as the recorded client,
+// which names it to each process. One process may serve several sessions.
+func mentionsEachTime(t *conformance.Trial, name, command string) bool {
+	if t.Case == nil {
+		return true
+	}
+	has, recorded := both(name, command), map[int]bool{}
+	for _, w := range t.Case.Wire {
+		if w.Dir == fixtures.In && has(string(w.Bytes)) || w.Dir == fixtures.Spawn && slices.ContainsFunc(w.Argv, has) {
+			recorded[w.Process] = true
 		}
 	}
-	return slices.ContainsFunc(r.ClientActions, func(w standin.ClientAction) bool { return tells(string(w.Bytes)) })
+	processes, lines := countMentions(t.Run, name, command)
+	return processes == len(t.Started) || processes+lines >= min(len(recorded), len(t.Opens))
 }

@@ -68,6 +68,16 @@ var forgetsTheServers = broken.Adapter{
 	Mutation: broken.Opening(func(o *conformance.Open) { o.MCP = nil }),
 }
 
+var resumesWithoutTheServers = broken.Adapter{
+	Name: "resumes-without-the-servers", Sentence: "resumes a session without the MCP servers",
+	Proves: "session.open-options",
+	Mutation: broken.Opening(func(o *conformance.Open) {
+		if o.Resume != "" {
+			o.MCP = nil
+		}
+	}),
+}
+
 var forgetsTheHeaders = broken.Adapter{
 	Name: "forgets-the-headers", Sentence: "opens a session with MCP servers over HTTP without their headers",
 	Proves: "session.open-options",
@@ -92,6 +102,23 @@ var hooksSomethingElse = broken.Adapter{
 		o.Hooks = slices.Clone(o.Hooks)
 		for i := range o.Hooks {
 			o.Hooks[i].Matcher = "Glob"
+		}
+	}),
+}
+
+var keepsNoCopies = broken.Adapter{
+	Name: "keeps-no-copies", Sentence: "opens a session without the checkpoints that the client asked for",
+	Proves: "session.open-options", Runtime: "claude", Why: "Codex has no checkpoints",
+	Mutation: broken.Opening(func(o *conformance.Open) { o.Checkpoints = false }),
+}
+
+var mistakesTheTransport = broken.Adapter{
+	Name: "mistakes-the-transport", Sentence: "reaches an MCP server of server-sent events by streamable HTTP",
+	Proves: "session.open-options", Runtime: "claude", Why: "Codex has no such transport",
+	Mutation: broken.Opening(func(o *conformance.Open) {
+		o.MCP = slices.Clone(o.MCP)
+		for i := range o.MCP {
+			o.MCP[i].SSE = false
 		}
 	}),
 }

@@ -45,7 +45,7 @@ func judgeTranscript(r *conformance.Run, f *conformance.Finding) {
 	sessions := g.bySession(r.Events, r.Canonical())
 	transcripts := g.bySession(read, r.WithEvents(read).Canonical())
 	for _, session := range slices.Sorted(maps.Keys(sessions)) {
-		c := comparison{finding: f, names: map[string]string{}}
+		c := comparison{finding: f, names: map[string]string{}, mintsCalls: runindex.Runtime(r).OwnCallIDs()}
 		c.compare(untilClose(r, sessions[session], transcripts[session]))
 	}
 }
