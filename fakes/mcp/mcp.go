@@ -10,6 +10,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,11 +171,7 @@ func callTool(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (
 		if err != nil {
 			return nil, err
 		}
-		mime := c.MIME
-		if mime == "" {
-			mime = "image/png"
-		}
-		r.Content = append(r.Content, &mcp.ImageContent{Data: data, MIMEType: mime})
+		r.Content = append(r.Content, mediaContent(c, data))
 	}
 	if asked {
 		text, err := answerText(answer)
@@ -184,6 +181,18 @@ func callTool(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (
 		r.Content = append(r.Content, &mcp.TextContent{Text: text})
 	}
 	return r, nil
+}
+
+// mediaContent returns an image, a sound or an embedded resource.
+func mediaContent(c fixtures.Content, data []byte) mcp.Content {
+	mime := cmp.Or(c.MIME, "image/png")
+	switch {
+	case c.URI != "":
+		return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: c.URI, MIMEType: mime, Blob: data}}
+	case strings.HasPrefix(mime, "audio/"):
+		return &mcp.AudioContent{Data: data, MIMEType: mime}
+	}
+	return &mcp.ImageContent{Data: data, MIMEType: mime}
 }
 
 // question is the id of a tool's question to the user.
