@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
@@ -34,6 +35,8 @@ type client struct {
 	drive.PerMessage
 	d       *drive.Driver
 	cfg     codex.Config
+	model   string // of the next process; "": the default
+	sandbox string // of the next process
 	thread  string
 	calls   calls
 	begun   bool // that process has begun its turn
@@ -42,7 +45,9 @@ type client struct {
 
 func newCodexExec(d *drive.Driver) (drive.Client, error) {
 	cfg, err := codex.ConfigFor(d.Version, d.Scenario.InitialMode(), d.Scenario.Needs)
-	c := &client{d: d, cfg: cfg, calls: callsOf(d.Scenario, d.Version)}
+	c := &client{
+		d: d, cfg: cfg, model: d.Scenario.OpenModel(name, d.Version), sandbox: cfg.Sandbox(), calls: callsOf(d.Scenario, d.Version),
+	}
 	c.PerMessage = drive.PerMessage{Unsupported: name, Driver: d, Start: c.start}
 	return c, err
 }
@@ -62,8 +67,8 @@ func (c *client) Open(_ context.Context, s fixtures.Step) error {
 func (c *client) start(s fixtures.Step) error {
 	args := append([]string{"exec", "--json"}, c.cfg.Args(c.d.Model.URL())...)
 	args = append(append(args, codex.ServerArgs(c.d.Scenario)...), codex.OptionArgs(c.d)...)
-	if model := c.d.Scenario.OpenModel(name, c.d.Version); model != "" {
-		args = append(args, "--model", model)
+	if c.model != "" {
+		args = append(args, "--model", c.model)
 	}
 	if text := c.d.Scenario.Opening.Instructions; text != "" {
 		set, err := c.instructions(text)
@@ -72,7 +77,7 @@ func (c *client) start(s fixtures.Step) error {
 		}
 		args = append(args, "-c", set)
 	}
-	args = append(args, "--sandbox", c.cfg.Sandbox(), "--cd", c.d.Work, "--skip-git-repo-check")
+	args = append(args, "--sandbox", c.sandbox, "--cd", c.d.Work, "--skip-git-repo-check")
 	if len(c.d.Scenario.Schema) > 0 {
 		file, err := c.writeFile("schema.json", c.d.Scenario.Schema)
 		if err != nil {
@@ -88,6 +93,26 @@ func (c *client) start(s fixtures.Step) error {
 	}
 	c.begun, c.retries = false, false
 	return c.Spawn(s, args, nil)
+}
+
+// set sets the model or the mode of the next process.
+func (c *client) set(_ context.Context, s fixtures.Step) error {
+	value := s.ValueFor(name, c.d.Version)
+	if s.What == "model" {
+		c.model = value
+		return nil
+	}
+	cfg, err := codex.ConfigFor(c.d.Version, value, nil)
+	c.sandbox = cfg.Sandbox()
+	return err
+}
+
+// Operations implements drive.Client.
+func (c *client) Operations() map[*op.Op]drive.Operation {
+	return map[*op.Op]drive.Operation{
+		op.SetModel: c.set,
+		op.SetMode:  c.set,
+	}
 }
 
 // instructions is the setting that gives the model instructions: in addition to the runtime's

@@ -101,10 +101,14 @@ func allowAll(version string) string {
 
 // set sets the model or the mode of the next process.
 func (c *client) set(_ context.Context, s fixtures.Step) error {
-	if s.What != "model" {
-		return c.Error("changes the mode")
+	switch value := s.ValueFor(name, c.d.Version); {
+	case s.What == "model":
+		c.model = value
+	case value == "plan" || value == "never":
+		c.plans = value == "plan"
+	default:
+		return c.Error("changes the mode to " + value)
 	}
-	c.model = s.ValueFor(name, c.d.Version)
 	return nil
 }
 
