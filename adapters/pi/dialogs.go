@@ -15,6 +15,7 @@ import (
 type question struct {
 	session.Question
 	call    string // the tool call, of a permission
+	title   string // what it asks
 	confirm bool   // the answer is yes or no
 }
 
@@ -51,7 +52,7 @@ func (t *translator) handleDialog(b []byte) {
 
 func (t *translator) openDialog(b []byte) {
 	m := &t.m
-	q := &question{Question: session.Question{ID: string(m.ID)}, confirm: m.Method == "confirm"}
+	q := &question{Question: session.Question{ID: string(m.ID)}, title: string(m.Title), confirm: m.Method == "confirm"}
 	sc := t.l.Turn()
 	if sc == nil || q.ID == "" || t.questions.Find(q.ID) != nil {
 		// A question of a turn that does not run must never be granted.
@@ -139,6 +140,15 @@ type dialogAnswer struct {
 	Cancelled bool           `json:"cancelled,omitzero"`
 }
 
+// valueIn returns the value for the dialog: an answer holds it by the question, as those to
+// the questions of other runtimes do, or as it is.
+func (q *question) valueIn(answer jsontext.Value) jsontext.Value {
+	if answer.Kind() != '{' {
+		return answer
+	}
+	return lenient.Decode[map[string]jsontext.Value](answer)[q.title]
+}
+
 // answer answers an open dialog.
 func (c *client) answer(q *question, an adapters.Answer) error {
 	switch {
@@ -147,19 +157,19 @@ func (c *client) answer(q *question, an adapters.Answer) error {
 	case an.Scope != adapters.ScopeOnce:
 		return fmt.Errorf("answer: scope %q: %w", an.Scope, adapters.ErrUnsupported)
 	}
-	out := dialogAnswer{Type: answerType, ID: q.ID}
+	out, value := dialogAnswer{Type: answerType, ID: q.ID}, q.valueIn(an.Value)
 	allowed := an.Decision == event.DecisionAllow
 	denied := an.Decision == event.DecisionDeny || an.Decision == event.DecisionCancel
 	switch {
-	case q.confirm && !denied && !allowed && len(an.Value) > 0:
-		allowed = an.Value.Kind() == 't'
+	case q.confirm && !denied && len(value) > 0:
+		allowed = value.Kind() == 't'
 		out.Confirmed = &allowed
 	case q.confirm:
 		out.Confirmed = &allowed
-	case denied || len(an.Value) == 0:
+	case denied || len(value) == 0:
 		out.Cancelled = true
 	default:
-		out.Value = an.Value
+		out.Value = value
 	}
 	c.t.questions.Drop(q)
 	c.host.Write(lenient.Encode(out))
@@ -170,7 +180,11 @@ func (c *client) answer(q *question, an adapters.Answer) error {
 	case an.Decision == event.DecisionCancel:
 		decision = event.DecisionCancel
 	}
-	c.t.l.Resolve(q.ID, decision, an.By, an.Value)
+	answered := an.Value
+	if len(answered) == 0 {
+		answered = lenient.Encode(decision)
+	}
+	c.t.l.Resolve(q.ID, decision, an.By, answered)
 	if an.Decision == event.DecisionCancel {
 		c.abort()
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // Answered is the check question.answered.
@@ -60,7 +61,7 @@ func judgeAnswered(t *conformance.Trial, f *conformance.Finding) {
 		}
 	}
 	for _, w := range words {
-		if !strings.Contains(came.String(), w) {
+		if quoted := string(wire.Quote(w)); !strings.Contains(came.String(), w) && !strings.Contains(came.String(), quoted[1:len(quoted)-1]) {
 			f.Failf("the user answered %q, but the answer did not reach the runtime or its model", w)
 		}
 	}
@@ -139,7 +140,7 @@ func judgeValues(t *conformance.Trial, f *conformance.Finding) {
 // filledIn returns the answer in a reply, without the question, which the reply may
 // repeat.
 func filledIn(reply []byte) []byte {
-	for _, member := range []string{`"answers":`, `"content":`} {
+	for _, member := range []string{`"answers":`, `"content":`, `"value":`} {
 		if i := bytes.Index(reply, []byte(member)); i >= 0 {
 			return reply[i:]
 		}

@@ -199,7 +199,14 @@ func (c *client) endTurn() {
 }
 
 // Answer implements drive.Client.
-func (c *client) Answer(_ context.Context, s fixtures.Step) error { return c.answerQuestion(s) }
+func (c *client) Answer(ctx context.Context, s fixtures.Step) error {
+	if s.What != fixtures.AnswerCancel {
+		return c.answerQuestion(s)
+	}
+	// No answer stops the turn.
+	s.What = fixtures.AnswerDeny
+	return errors.Join(c.answerQuestion(s), c.Stop(ctx))
+}
 
 func (c *client) answerQuestion(s fixtures.Step) error {
 	open := &c.open

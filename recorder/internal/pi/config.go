@@ -2,6 +2,7 @@ package pi
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ type config struct {
 	retries     int
 	compacts    bool
 	unreachable bool // the model cannot be reached
+	dialogs     bool // an extension offers a tool that asks the user
 	tools       []string
 }
 
@@ -39,6 +41,8 @@ func configFor(mode string, needs []string) (config, error) {
 	for _, n := range needs {
 		switch n {
 		case "permission", "steer":
+		case "dialogs":
+			c.dialogs = true
 		case "few-retries":
 			c.retries = 2
 		case "compaction":
@@ -86,13 +90,21 @@ func (c config) connection(modelURL string) drive.Connection {
 //go:embed permission.js
 var permission string
 
-// extensionArgs writes the extension that asks about tool calls, and returns the option
-// that loads it.
-func (c config) extensionArgs(home string) ([]string, error) {
-	if len(c.asks) == 0 {
-		return nil, nil
+//go:embed dialogs.js
+var dialogs string
+
+// extensionArgs writes the extensions, and returns the options that load them.
+func (c config) extensionArgs(home string) (args []string, err error) {
+	load := func(name, text string) {
+		file := filepath.Join(home, name)
+		args = append(args, "-e", file)
+		err = errors.Join(err, os.WriteFile(file, []byte(text), 0o644))
 	}
-	file := filepath.Join(home, "permission.js")
-	text := strings.Replace(permission, "ASKED", `["`+strings.Join(c.asks, `","`)+`"]`, 1)
-	return []string{"-e", file}, os.WriteFile(file, []byte(text), 0o644)
+	if len(c.asks) > 0 {
+		load("permission.js", strings.Replace(permission, "ASKED", `["`+strings.Join(c.asks, `","`)+`"]`, 1))
+	}
+	if c.dialogs {
+		load("dialogs.js", dialogs)
+	}
+	return args, err
 }

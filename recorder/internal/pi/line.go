@@ -152,7 +152,14 @@ func (c *client) endTurn() {
 }
 
 // Answer implements drive.Client.
-func (c *client) Answer(_ context.Context, s fixtures.Step) error { return c.answerQuestion(s) }
+func (c *client) Answer(ctx context.Context, s fixtures.Step) error {
+	if s.What != fixtures.AnswerCancel {
+		return c.answerQuestion(s)
+	}
+	// No answer stops the turn.
+	s.What = fixtures.AnswerDeny
+	return errors.Join(c.answerQuestion(s), c.Stop(ctx))
+}
 
 func (c *client) answerQuestion(s fixtures.Step) error {
 	i := slices.IndexFunc(c.open, func(q question) bool { return s.ID == "" || q.tool == s.ID })
@@ -167,7 +174,21 @@ func (c *client) answerQuestion(s fixtures.Step) error {
 			return c.Error("changes the input of a tool call")
 		}
 		decision = `"confirmed":true`
+	case fixtures.AnswerValue:
+		var values map[string]jsontext.Value
+		if err := wire.Decode(s.Value, &values); err != nil || len(values) != 1 {
+			return c.Error("gives a dialog any number of answers but one")
+		}
+		for _, v := range values {
+			decision = `"value":` + string(v)
+			if q.method == "confirm" {
+				decision = `"confirmed":` + string(v)
+			}
+		}
 	case fixtures.AnswerDeny:
+		if q.method != "confirm" {
+			decision = `"cancelled":true`
+		}
 	case fixtures.AnswerError:
 		decision = `"cancelled":true`
 	default:
