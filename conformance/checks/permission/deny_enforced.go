@@ -36,6 +36,10 @@ func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
 		return
 	}
 	f.Asserted(denied)
+	if runindex.Runtime(t.Run).ClientRunsTurns {
+		judgeDenialsSent(t, f)
+		return
+	}
 	if t.Tier != conformance.TierLive {
 		f.Sent = true
 		sent := decisions(t.Run)
@@ -67,6 +71,17 @@ func judgeDeny(t *conformance.Trial, f *conformance.Finding) {
 					f.At(e, "tool %s was denied, but the model got no result", call.ID)
 				}
 			}
+		}
+	}
+}
+
+// judgeDenialsSent demands that a request to the model holds the words of each denial, where the
+// subject itself runs the tools. That a denied tool does not run is tool.client-called.
+func judgeDenialsSent(t *conformance.Trial, f *conformance.Finding) {
+	f.Sent = true
+	for _, a := range runindex.Answers(t.Run) {
+		if runindex.Denies(a) && a.Text != "" && !slices.ContainsFunc(t.ClientActions, func(w standin.ClientAction) bool { return runindex.Holds(w.Bytes, a.Text) }) {
+			f.Failf("the user denied %s and said %q, but no request to the model holds it", a.ID, a.Text)
 		}
 	}
 }

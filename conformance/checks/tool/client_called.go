@@ -21,7 +21,7 @@ var ClientCalled = &conformance.Check{
 func judgeCalled(t *conformance.Trial, f *conformance.Finding) {
 	var want, got []string
 	for _, call := range runindex.Calls(t.Run) {
-		if in, ok := runindex.ClientCall(call.OutputPart); !ok || ofComponents(t.Scenario, in.Tool) {
+		if in, ok := runindex.ClientCall(call.OutputPart); !ok || ofComponents(t.Scenario, in.Tool) || deniedByName(t.Run, call.ID) {
 			continue
 		}
 		f.Asserted(1)
@@ -35,6 +35,11 @@ func judgeCalled(t *conformance.Trial, f *conformance.Finding) {
 	if !slices.Equal(want, got) {
 		f.Failf("the model made the calls %q of the client's tools, the subject the calls %q", want, got)
 	}
+}
+
+// deniedByName reports whether an answer of the user names a call and denies it.
+func deniedByName(r *conformance.Run, id string) bool {
+	return slices.ContainsFunc(runindex.Answers(r), func(a fixtures.Step) bool { return a.ID == id && runindex.Denies(a) })
 }
 
 // calledAs returns a call as the scenario writes it.

@@ -6,6 +6,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,12 +52,12 @@ func launch(_ context.Context, c proc.Command) (proc.Process, error) {
 
 // connect returns the address of the scripted model, which a version is a dialect of.
 func connect(version, mode string, needs []string, modelURL string) (drive.Connection, error) {
-	if mode != "never" {
+	if mode != "never" && mode != "ask" {
 		return drive.Connection{}, fmt.Errorf("mode: chat has no mode %q: write `not on chat: REASON` in the scenario", mode)
 	}
 	for _, n := range needs {
 		switch n {
-		case "few-retries":
+		case "permission", "few-retries":
 		case "no-model":
 			modelURL = drive.Nowhere
 		default:
@@ -253,8 +254,37 @@ func (c *client) endTurn() {
 	c.d.Fail(c.takeMessage())
 }
 
-// Asks implements drive.Client.
-func (c *client) Asks(string) bool { return false }
+// Asks implements drive.Client. The client itself asks, before it calls a tool.
+func (c *client) Asks(tool string) bool { return c.asked(tool) != nil }
+
+// asked returns the first call of these that waits for an answer; nil if none does.
+func (c *client) asked(tool string) *call {
+	i := slices.IndexFunc(c.open, func(k *call) bool { return k.asks && (tool == "" || c.d.Runtime.Wire.ScenarioCall(k.ID) == tool) })
+	if i < 0 {
+		return nil
+	}
+	return c.open[i]
+}
+
+// Answer implements drive.Client.
+func (c *client) Answer(ctx context.Context, s fixtures.Step) error {
+	k := c.asked(s.ID)
+	if k == nil {
+		return errors.New("there is no such question to answer: `wait ask` first")
+	}
+	k.asks = false
+	switch {
+	case s.What == fixtures.AnswerAllow && s.Value == nil:
+		c.run(k)
+		return nil
+	case s.What == fixtures.AnswerDeny:
+		c.setResult(k, cmp.Or(s.Text, "The user denied the call."))
+		return c.goOn()
+	case s.What == fixtures.AnswerCancel:
+		return c.Stop(ctx)
+	}
+	return c.Error("answers a question with " + s.What)
+}
 
 // ShowsTool implements drive.Client.
 func (c *client) ShowsTool(id string) bool { return c.tools[id] }

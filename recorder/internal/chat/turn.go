@@ -34,6 +34,7 @@ type call struct {
 	index          int
 	ID, name, args string
 	result         *string
+	asks           bool // it waits for the answer of the user
 }
 
 // line is a line of the server, as far as the client needs it.
@@ -291,7 +292,9 @@ func (c *client) endReply() {
 	}
 	c.open = calls
 	for _, k := range calls {
-		c.run(k)
+		if k.asks = c.d.Scenario.InitialMode() == "ask"; !k.asks {
+			c.run(k)
+		}
 	}
 }
 
