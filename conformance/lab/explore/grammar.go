@@ -53,6 +53,11 @@ var (
 	joinsText = func(g *Ground) bool { return g.has("joins-turn") }                      // into the turn, at once
 	joinsTool = func(g *Ground) bool { return g.has("joins-turn") || g.has("priority") } // with the next result
 	isQueued  = func(g *Ground) bool { return !g.has("joins-turn") }
+	// asksInTurns reports whether a turn can ask the user. That the mode can be set does not say so: a
+	// runtime without a client that answers takes it and asks nobody.
+	asksInTurns = func(g *Ground) bool {
+		return slices.ContainsFunc(g.modesOf(), func(m mode) bool { return m.name == askOnly[0] })
+	}
 	// waitsForAgents reports whether the model waits for a sub-agent by the call that starts it.
 	waitsForAgents = func(g *Ground) bool { return !g.has("delegate") }
 )
@@ -65,7 +70,7 @@ var grammar = []move{
 	{name: "fork", weight: 2, after: 1, compose: fork},
 	{name: "kill", weight: 2, after: 1, compose: kill},
 	{name: "compact", weight: 2, after: 2, compose: compact},
-	{name: askFromNowMove, weight: 2, modes: neverOnly, after: 1, compose: askFromNow},
+	{name: askFromNowMove, weight: 2, when: asksInTurns, modes: neverOnly, after: 1, compose: askFromNow},
 	{name: "other-model", weight: 1, when: func(g *Ground) bool { return g.otherModel != "" }, after: 1, compose: otherModel},
 	{name: "name", weight: 1, after: 1, compose: nameSession},
 	{name: "revert", weight: 2, after: 2, compose: revert},
