@@ -7,12 +7,6 @@ import (
 
 var cutsOutput = broken.Adapter{
 	Name: "cuts-output", Sentence: "keeps the first letters of a tool's output",
-	Proves: "replay.faithful",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok {
-			d.Output = d.Output[:min(3, len(d.Output))]
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "replay.faithful",
+	Mutation: broken.Change(func(d *event.ToolResult) { d.Output = d.Output[:min(3, len(d.Output))] }),
 }

@@ -7,12 +7,6 @@ import (
 
 var stopLooksFinished = broken.Adapter{
 	Name: "stop-looks-finished", Sentence: "ends a stopped turn like a finished one",
-	Proves: "replay.interrupted",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Done); ok {
-			d.Stopped = false
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "replay.interrupted",
+	Mutation: broken.Change(func(d *event.Done) { d.Stopped = false }),
 }

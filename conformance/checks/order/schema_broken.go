@@ -8,11 +8,9 @@ import (
 var inventsACode = broken.Adapter{
 	Name: "invents-a-code", Sentence: "gives errors of the model a code that is not on the list",
 	Proves: "order.schema",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Error); ok && d.Code != event.ErrorCrash {
+	Mutation: broken.Change(func(d *event.Error) {
+		if d.Code != event.ErrorCrash {
 			d.Code = "model_error"
-			e.Data = d
 		}
-		out(e)
 	}),
 }

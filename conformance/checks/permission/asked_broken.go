@@ -9,14 +9,8 @@ import (
 
 var asksWithoutTheTool = broken.Adapter{
 	Name: "asks-without-the-tool", Sentence: "asks for permission without the tool and its input",
-	Proves: "permission.asked",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.PermissionRequest); ok {
-			d.ToolName, d.ToolInput = "", event.Raw("{}")
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "permission.asked",
+	Mutation: broken.Change(func(d *event.PermissionRequest) { d.ToolName, d.ToolInput = "", event.Raw("{}") }),
 }
 
 var asksNobody = broken.Adapter{
@@ -35,12 +29,8 @@ var asksNobody = broken.Adapter{
 var asksAboutNothingKnown = broken.Adapter{
 	Name: "asks-about-nothing-known", Sentence: "asks for permission with neither the call nor its input",
 	Proves: "permission.asked",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.PermissionRequest); ok {
-			d.ToolUseID, d.ToolInput = "", event.Raw(`{"tool":"a command"}`)
-			e.Data = d
-		}
-		out(e)
+	Mutation: broken.Change(func(d *event.PermissionRequest) {
+		d.ToolUseID, d.ToolInput = "", event.Raw(`{"tool":"a command"}`)
 	}),
 }
 

@@ -24,11 +24,9 @@ var blamesARule = broken.Adapter{
 var answersAllWithAllow = broken.Adapter{
 	Name: "answers-all-with-allow", Sentence: "reports each value that the user gave as \"allow\"",
 	Proves: "permission.resolved",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.InterruptResolved); ok && d.By == event.ByUser {
+	Mutation: broken.Change(func(d *event.InterruptResolved) {
+		if d.By == event.ByUser {
 			d.Value = event.Raw(`"allow"`)
-			e.Data = d
 		}
-		out(e)
 	}),
 }

@@ -26,11 +26,9 @@ var allowsStaleRequests = broken.Adapter{
 var callsLateRequestsRefused = broken.Adapter{
 	Name: "calls-late-requests-refused", Sentence: "reports a question about a turn that has ended as one that this client does not support",
 	Proves: "permission.stale-request",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Notice); ok && d.Code == event.NoticeLate {
+	Mutation: broken.Change(func(d *event.Notice) {
+		if d.Code == event.NoticeLate {
 			d.Code = event.NoticeRefused
-			e.Data = d
 		}
-		out(e)
 	}),
 }

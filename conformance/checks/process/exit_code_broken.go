@@ -7,12 +7,6 @@ import (
 
 var noExitCode = broken.Adapter{
 	Name: "no-exit-code", Sentence: "does not report the exit code of the runtime",
-	Proves: "process.exit-code",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.SessionEnd); ok {
-			d.ExitCode = nil
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "process.exit-code",
+	Mutation: broken.Change(func(d *event.SessionEnd) { d.ExitCode = nil }),
 }

@@ -14,24 +14,12 @@ var forgetsTheAnswer = broken.Adapter{
 
 var asksWithoutChoices = broken.Adapter{
 	Name: "asks-without-choices", Sentence: "asks the user a question without its text and choices",
-	Proves: "question.answered",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Interrupt); ok {
-			d.Props = event.Raw(`{"title":"A question"}`)
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "question.answered",
+	Mutation: broken.Change(func(d *event.Interrupt) { d.Props = event.Raw(`{"title":"A question"}`) }),
 }
 
 var resolvesWithoutTheAnswer = broken.Adapter{
 	Name: "resolves-without-the-answer", Sentence: "reports that a question was answered, without the answer",
-	Proves: "question.answered",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.InterruptResolved); ok {
-			d.Value = event.Raw("null")
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "question.answered",
+	Mutation: broken.Change(func(d *event.InterruptResolved) { d.Value = event.Raw("null") }),
 }

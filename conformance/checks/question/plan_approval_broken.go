@@ -8,11 +8,9 @@ import (
 var asksWithoutThePlan = broken.Adapter{
 	Name: "asks-without-the-plan", Sentence: "asks the user to approve a plan without its text",
 	Proves: "question.plan-approval", Runtime: "claude", Why: "Codex does not ask the user to approve a plan",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Interrupt); ok && d.ComponentName == "ExitPlanMode" {
+	Mutation: broken.Change(func(d *event.Interrupt) {
+		if d.ComponentName == "ExitPlanMode" {
 			d.Props = event.Raw("{}")
-			e.Data = d
 		}
-		out(e)
 	}),
 }

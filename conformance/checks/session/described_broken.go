@@ -8,7 +8,7 @@ import (
 var forgetsTheSource = broken.Adapter{
 	Name: "forgets-the-source", Sentence: "reports a fork or a resumed session as a new one",
 	Proves: "session.described",
-	Mutation: eachReady(func(d *event.SessionReady) {
+	Mutation: broken.Change(func(d *event.SessionReady) {
 		d.Resumed, d.ForkedFrom = false, ""
 	}),
 }
@@ -16,23 +16,13 @@ var forgetsTheSource = broken.Adapter{
 var namesNoModel = broken.Adapter{
 	Name: "names-no-model", Sentence: "reports \"default\" as the model of each session",
 	Proves:   "session.described",
-	Mutation: eachReady(func(d *event.SessionReady) { d.Model = "default" }),
+	Mutation: broken.Change(func(d *event.SessionReady) { d.Model = "default" }),
 }
 
 var describesNothing = broken.Adapter{
 	Name: "describes-nothing", Sentence: "leaves the version, the model, the folder and the mode out of session_ready",
 	Proves: "session.described",
-	Mutation: eachReady(func(d *event.SessionReady) {
+	Mutation: broken.Change(func(d *event.SessionReady) {
 		d.RuntimeVersion, d.Model, d.Cwd, d.Mode = "", "", "", ""
 	}),
-}
-
-func eachReady(f func(d *event.SessionReady)) broken.Mutation {
-	return broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.SessionReady); ok {
-			f(&d)
-			e.Data = d
-		}
-		out(e)
-	})
 }

@@ -8,35 +8,25 @@ import (
 var endsWithoutACode = broken.Adapter{
 	Name: "ends-without-a-code", Sentence: "leaves the exit code out of session_end",
 	Proves:   "session.end-reason",
-	Mutation: eachEnd(func(d *event.SessionEnd) { d.ExitCode = nil }),
+	Mutation: broken.Change(func(d *event.SessionEnd) { d.ExitCode = nil }),
 }
 
 var endsWithoutAReason = broken.Adapter{
 	Name: "ends-without-a-reason", Sentence: "leaves the reason out of session_end",
 	Proves:   "session.end-reason",
-	Mutation: eachEnd(func(d *event.SessionEnd) { d.Reason = "" }),
+	Mutation: broken.Change(func(d *event.SessionEnd) { d.Reason = "" }),
 }
 
 var crashesAtEachClose = broken.Adapter{
 	Name: "crashes-at-each-close", Sentence: "reports each end of a session as a crash",
 	Proves:   "session.end-reason",
-	Mutation: eachEnd(func(d *event.SessionEnd) { d.Reason = "crashed" }),
-}
-
-func eachEnd(f func(d *event.SessionEnd)) broken.Mutation {
-	return broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.SessionEnd); ok {
-			f(&d)
-			e.Data = d
-		}
-		out(e)
-	})
+	Mutation: broken.Change(func(d *event.SessionEnd) { d.Reason = "crashed" }),
 }
 
 var countsExitCodes = broken.Adapter{
 	Name: "counts-exit-codes", Sentence: "reports an exit code one higher than that of the process",
 	Proves: "session.end-reason",
-	Mutation: eachEnd(func(d *event.SessionEnd) {
+	Mutation: broken.Change(func(d *event.SessionEnd) {
 		if d.ExitCode != nil {
 			code := *d.ExitCode + 1
 			d.ExitCode = &code

@@ -8,14 +8,8 @@ import (
 
 var forgetsWhatItForked = broken.Adapter{
 	Name: "forgets-what-it-forked", Sentence: "reports a fork as a new session",
-	Proves: "session.fork-independent",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.SessionReady); ok {
-			d.ForkedFrom = ""
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "session.fork-independent",
+	Mutation: broken.Change(func(d *event.SessionReady) { d.ForkedFrom = "" }),
 }
 
 var forksByResuming = broken.Adapter{

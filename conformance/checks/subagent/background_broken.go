@@ -26,11 +26,9 @@ var mixesSubAgents = broken.Adapter{
 var forgetsSubAgents = broken.Adapter{
 	Name: "forgets-sub-agents", Sentence: "does not report the end of a sub-agent",
 	Proves: "subagent.background",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Task); ok && d.Kind == event.TaskSubagent && d.Status != event.TaskRunning {
+	Mutation: broken.Change(func(d *event.Task) {
+		if d.Kind == event.TaskSubagent && d.Status != event.TaskRunning {
 			d.Status = event.TaskRunning
-			e.Data = d
 		}
-		out(e)
 	}),
 }

@@ -8,5 +8,5 @@ import (
 var spawnsInSilence = broken.Adapter{
 	Name: "spawns-in-silence", Sentence: "does not mark the call that spawns a sub-agent",
 	Proves:   "subagent.spawn",
-	Mutation: broken.EachToolStart(func(d *event.ToolStart) { d.SubagentSpawn, d.SubagentName = false, "" }),
+	Mutation: broken.Change(func(d *event.ToolStart) { d.SubagentSpawn, d.SubagentName = false, "" }),
 }

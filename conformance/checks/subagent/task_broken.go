@@ -7,14 +7,8 @@ import (
 
 var forgetsTheCall = broken.Adapter{
 	Name: "forgets-the-call-of-a-task", Sentence: "gives a task the id of another call",
-	Proves: "subagent.task",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Task); ok {
-			d.ToolUseID = "call-of-" + d.TaskID
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "subagent.task",
+	Mutation: broken.Change(func(d *event.Task) { d.ToolUseID = "call-of-" + d.TaskID }),
 }
 
 var losesTheAnswerOfATask = broken.Adapter{

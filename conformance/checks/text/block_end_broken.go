@@ -18,11 +18,9 @@ var leavesBlocksOpen = broken.Adapter{
 var interruptsEachBlock = broken.Adapter{
 	Name: "interrupts-each-block", Sentence: "reports each block of text as interrupted",
 	Proves: "text.block-end",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.BlockEnd); ok && d.Status == event.BlockComplete {
+	Mutation: broken.Change(func(d *event.BlockEnd) {
+		if d.Status == event.BlockComplete {
 			d.Status = event.BlockInterrupted
-			e.Data = d
 		}
-		out(e)
 	}),
 }

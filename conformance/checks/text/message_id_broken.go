@@ -7,12 +7,6 @@ import (
 
 var numbersItsMessages = broken.Adapter{
 	Name: "numbers-its-messages", Sentence: "reports the block as the message of a text",
-	Proves: "text.message-id",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Delta); ok {
-			d.MessageID = "m" + d.BlockID
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "text.message-id",
+	Mutation: broken.Change(func(d *event.Delta) { d.MessageID = "m" + d.BlockID }),
 }

@@ -10,11 +10,9 @@ import (
 var sumsUp = broken.Adapter{
 	Name: "sums-up", Sentence: "emits a result that is not the text",
 	Proves: "text.result",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Result); ok && d.Text != "" {
+	Mutation: broken.Change(func(d *event.Result) {
+		if d.Text != "" {
 			d.Text = "The turn went well: " + strings.ToUpper(d.Text)
-			e.Data = d
 		}
-		out(e)
 	}),
 }

@@ -8,11 +8,9 @@ import (
 var endsWithoutItsBlock = broken.Adapter{
 	Name: "ends-without-its-block", Sentence: "closes reasoning without its block",
 	Proves: "turn.stall-ends",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Thinking); ok && d.Done {
+	Mutation: broken.Change(func(d *event.Thinking) {
+		if d.Done {
 			d.BlockID = ""
-			e.Data = d
 		}
-		out(e)
 	}),
 }

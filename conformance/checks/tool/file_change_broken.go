@@ -10,14 +10,8 @@ import (
 
 var losesTheChange = broken.Adapter{
 	Name: "loses-the-change", Sentence: "reports that a file was changed, without the change",
-	Proves: "tool.file-change",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok {
-			d.Changes = nil
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "tool.file-change",
+	Mutation: broken.Change(func(d *event.ToolResult) { d.Changes = nil }),
 }
 
 var changesAnotherFile = broken.Adapter{

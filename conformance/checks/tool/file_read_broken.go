@@ -8,11 +8,11 @@ import (
 var readsNothing = broken.Adapter{
 	Name: "reads-nothing", Sentence: "does not mark the start of file reads",
 	Proves:   "tool.file-read",
-	Mutation: broken.EachToolStart(func(d *event.ToolStart) { d.IsFileRead = false }),
+	Mutation: broken.Change(func(d *event.ToolStart) { d.IsFileRead = false }),
 }
 
 var readsEverything = broken.Adapter{
 	Name: "reads-everything", Sentence: "marks each command as a file read",
 	Proves:   "tool.file-read",
-	Mutation: broken.EachToolStart(func(d *event.ToolStart) { d.IsFileRead = d.IsFileRead || d.Tool == "Bash" }),
+	Mutation: broken.Change(func(d *event.ToolStart) { d.IsFileRead = d.IsFileRead || d.Tool == "Bash" }),
 }

@@ -36,13 +36,7 @@ var piecesForEverybody = broken.Adapter{
 var namesNoInput = broken.Adapter{
 	Name: "names-no-input", Sentence: "names the tool only when its input is whole",
 	Proves: "tool.input-whole", Runtime: "claude", Why: onlyClaude,
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolInput); ok {
-			d.Tool = ""
-			e.Data = d
-		}
-		out(e)
-	}),
+	Mutation: broken.Change(func(d *event.ToolInput) { d.Tool = "" }),
 }
 
 var joinsTheInputs = broken.Adapter{

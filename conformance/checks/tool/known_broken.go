@@ -26,20 +26,14 @@ var inventsATool = broken.Adapter{
 
 var forgetsTheInput = broken.Adapter{
 	Name: "forgets-the-input", Sentence: "reports a tool call without its input",
-	Proves: "tool.known",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolStart); ok {
-			d.Input = event.Raw("{}")
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "tool.known",
+	Mutation: broken.Change(func(d *event.ToolStart) { d.Input = event.Raw("{}") }),
 }
 
 var dropsFormatCharacters = broken.Adapter{
 	Name: "drops-format-characters", Sentence: "removes characters without a width from the input of a tool",
 	Proves: "tool.known",
-	Mutation: broken.EachToolStart(func(d *event.ToolStart) {
+	Mutation: broken.Change(func(d *event.ToolStart) {
 		input := slices.Clone(d.Input)
 		if input.Canonicalize() != nil { // it writes letters for escapes
 			return

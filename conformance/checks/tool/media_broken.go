@@ -9,27 +9,17 @@ import (
 
 var forgetsThePictures = broken.Adapter{
 	Name: "forgets-the-pictures", Sentence: "reports no media of results",
-	Proves: "tool.media",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok {
-			d.Media = nil
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "tool.media",
+	Mutation: broken.Change(func(d *event.ToolResult) { d.Media = nil }),
 }
 
 var countsTheDigits = broken.Adapter{
 	Name: "counts-the-digits", Sentence: "gives the length of an image in base64 as its size",
 	Proves: "tool.media",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok {
-			d.Media = slices.Clone(d.Media)
-			for i := range d.Media {
-				d.Media[i].Size = (d.Media[i].Size + 2) / 3 * 4
-			}
-			e.Data = d
+	Mutation: broken.Change(func(d *event.ToolResult) {
+		d.Media = slices.Clone(d.Media)
+		for i := range d.Media {
+			d.Media[i].Size = (d.Media[i].Size + 2) / 3 * 4
 		}
-		out(e)
 	}),
 }

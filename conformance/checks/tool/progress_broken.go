@@ -62,11 +62,5 @@ var progressOfAnotherTool = broken.Adapter{
 var measuresByItself = broken.Adapter{
 	Name: "measures-by-itself", Sentence: "counts the time of a tool by itself, in seconds",
 	Proves: "tool.progress", Runtime: "claude", Why: progressOfClaude,
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolProgress); ok {
-			d.ElapsedMS /= 1000
-			e.Data = d
-		}
-		out(e)
-	}),
+	Mutation: broken.Change(func(d *event.ToolProgress) { d.ElapsedMS /= 1000 }),
 }

@@ -8,11 +8,5 @@ import (
 var showsAPartAsTheWhole = broken.Adapter{
 	Name: "shows-a-part-as-the-whole", Sentence: "does not report that the runtime cut an output",
 	Proves: "tool.truncated", Runtime: "claude", Why: "Codex states it in the output alone, in words that a command may print too",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok {
-			d.Truncated = false
-			e.Data = d
-		}
-		out(e)
-	}),
+	Mutation: broken.Change(func(d *event.ToolResult) { d.Truncated = false }),
 }

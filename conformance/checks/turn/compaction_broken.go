@@ -18,11 +18,5 @@ var compactsForEver = broken.Adapter{
 var forgetsTheSize = broken.Adapter{
 	Name: "forgets-the-size", Sentence: "does not report how many tokens remain after a compaction",
 	Proves: "turn.compaction", Runtime: "claude", Why: "Codex states no size",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Compaction); ok {
-			d.Tokens = 0
-			e.Data = d
-		}
-		out(e)
-	}),
+	Mutation: broken.Change(func(d *event.Compaction) { d.Tokens = 0 }),
 }

@@ -20,11 +20,9 @@ var hidesTheReason = broken.Adapter{
 var blamesTheNetwork = broken.Adapter{
 	Name: "blames-the-network", Sentence: "reports a request that the model's API refused as a failure of the network",
 	Proves: "turn.error-words",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Error); ok && d.Code == event.ErrorInvalid {
+	Mutation: broken.Change(func(d *event.Error) {
+		if d.Code == event.ErrorInvalid {
 			d.Code = event.ErrorNetwork
-			e.Data = d
 		}
-		out(e)
 	}),
 }

@@ -12,14 +12,8 @@ import (
 
 var beginsByItself = broken.Adapter{
 	Name: "begins-by-itself", Sentence: "reports every turn as begun by the runtime",
-	Proves: "turn.unprompted",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.TurnStart); ok {
-			d.Cause, d.MessageIDs = event.CauseTask, []string{}
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "turn.unprompted",
+	Mutation: broken.Change(func(d *event.TurnStart) { d.Cause, d.MessageIDs = event.CauseTask, []string{} }),
 }
 
 var endsAtAnyEnd = broken.Adapter{

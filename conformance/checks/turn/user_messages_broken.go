@@ -20,29 +20,19 @@ var speaksForTheUser = broken.Adapter{
 
 var losesTheAttachments = broken.Adapter{
 	Name: "loses-the-attachments", Sentence: "reports a message without its attachments",
-	Proves: "turn.user-messages",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.UserMessage); ok {
-			d.Attachments = nil
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "turn.user-messages",
+	Mutation: broken.Change(func(d *event.UserMessage) { d.Attachments = nil }),
 }
 
 var showsAnotherFile = broken.Adapter{
 	Name: "shows-another-file", Sentence: "names the folder of another session in the path of an attachment",
 	Proves: "turn.user-messages",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.UserMessage); ok {
-			d.Attachments = slices.Clone(d.Attachments)
-			for i := range d.Attachments {
-				if d.Attachments[i].Path != "" {
-					d.Attachments[i].Path = "/elsewhere/" + d.Attachments[i].Name
-				}
+	Mutation: broken.Change(func(d *event.UserMessage) {
+		d.Attachments = slices.Clone(d.Attachments)
+		for i := range d.Attachments {
+			if d.Attachments[i].Path != "" {
+				d.Attachments[i].Path = "/elsewhere/" + d.Attachments[i].Name
 			}
-			e.Data = d
 		}
-		out(e)
 	}),
 }

@@ -7,20 +7,14 @@ import (
 
 var countsNoInput = broken.Adapter{
 	Name: "counts-no-input", Sentence: "reports usage without input tokens",
-	Proves: "usage.reported",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Usage); ok {
-			d.Tokens.Input = 0
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "usage.reported",
+	Mutation: broken.Change(func(d *event.Usage) { d.Tokens.Input = 0 }),
 }
 
 var namesAnotherScope = broken.Adapter{
 	Name: "names-another-scope", Sentence: "reports the tokens of a turn as those of the session, and the other way round",
 	Proves: "usage.reported",
-	Mutation: eachUsage(func(d *event.Usage) {
+	Mutation: broken.Change(func(d *event.Usage) {
 		if d.Scope == event.ScopeTurn {
 			d.Scope = event.ScopeSession
 		} else {

@@ -8,7 +8,7 @@ import (
 var roundsTheCost = broken.Adapter{
 	Name: "rounds-the-cost", Sentence: "reports the cost of a session in whole cents",
 	Proves: "usage.stated", Runtime: "claude", Why: "Codex states no cost",
-	Mutation: eachUsage(func(d *event.Usage) {
+	Mutation: broken.Change(func(d *event.Usage) {
 		if d.Cost != nil {
 			cents := float64(int(*d.Cost * 100))
 			d.Cost = &cents
@@ -19,7 +19,7 @@ var roundsTheCost = broken.Adapter{
 var guessesTheWindow = broken.Adapter{
 	Name: "guesses-the-window", Sentence: "takes each context window for one of 128,000 tokens",
 	Proves: "usage.stated",
-	Mutation: eachUsage(func(d *event.Usage) {
+	Mutation: broken.Change(func(d *event.Usage) {
 		if d.Context != nil {
 			d.Context = &event.Context{Used: d.Context.Used, Window: 128_000}
 		}
@@ -29,35 +29,25 @@ var guessesTheWindow = broken.Adapter{
 var countsNothing = broken.Adapter{
 	Name: "counts-nothing", Sentence: "reports a usage of no tokens",
 	Proves:   "usage.stated",
-	Mutation: eachUsage(func(d *event.Usage) { d.Tokens = event.Tokens{} }),
+	Mutation: broken.Change(func(d *event.Usage) { d.Tokens = event.Tokens{} }),
 }
 
 var leavesOutTheCost = broken.Adapter{
 	Name: "leaves-out-the-cost", Sentence: "reports no cost",
 	Proves: "usage.stated", Runtime: "claude", Why: "Codex states no cost",
-	Mutation: eachUsage(func(d *event.Usage) { d.Cost = nil }),
+	Mutation: broken.Change(func(d *event.Usage) { d.Cost = nil }),
 }
 
 var leavesOutTheContext = broken.Adapter{
 	Name: "leaves-out-the-context", Sentence: "reports usage without the context",
 	Proves:   "usage.stated",
-	Mutation: eachUsage(func(d *event.Usage) { d.Context = nil }),
-}
-
-func eachUsage(f func(d *event.Usage)) broken.Mutation {
-	return broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Usage); ok {
-			f(&d)
-			e.Data = d
-		}
-		out(e)
-	})
+	Mutation: broken.Change(func(d *event.Usage) { d.Context = nil }),
 }
 
 var countsNoTotal = broken.Adapter{
 	Name: "counts-no-total", Sentence: "reports a usage without the total that the runtime states",
 	Proves:   "usage.stated",
-	Mutation: eachUsage(func(d *event.Usage) { d.Tokens.Total = 0 }),
+	Mutation: broken.Change(func(d *event.Usage) { d.Tokens.Total = 0 }),
 }
 
 var countsWithoutAScope = broken.Adapter{

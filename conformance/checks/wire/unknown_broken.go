@@ -31,12 +31,6 @@ var diesOfTheUnknown = broken.Adapter{
 
 var noticesWithoutTheMessage = broken.Adapter{
 	Name: "notices-without-the-message", Sentence: "reports an unknown message without its content",
-	Proves: "wire.unknown",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Notice); ok {
-			d.Raw = nil
-			e.Data = d
-		}
-		out(e)
-	}),
+	Proves:   "wire.unknown",
+	Mutation: broken.Change(func(d *event.Notice) { d.Raw = nil }),
 }

@@ -14,10 +14,10 @@ func Each(f func(e event.Event, out func(event.Event))) Mutation {
 	return Mutation{Events: func() func(event.Event, func(event.Event)) { return f }}
 }
 
-// EachToolStart returns a mutation of every tool_start.
-func EachToolStart(f func(d *event.ToolStart)) Mutation {
+// Change returns a mutation of the data of each event of one type.
+func Change[D event.Data](f func(d *D)) Mutation {
 	return Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolStart); ok {
+		if d, ok := e.Data.(D); ok {
 			f(&d)
 			e.Data = d
 		}
@@ -27,15 +27,11 @@ func EachToolStart(f func(d *event.ToolStart)) Mutation {
 
 // EachFileChange returns a mutation of every change of a file.
 func EachFileChange(f func(c *event.FileChange)) Mutation {
-	return Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok {
-			d.Changes = slices.Clone(d.Changes)
-			for i := range d.Changes {
-				f(&d.Changes[i])
-			}
-			e.Data = d
+	return Change(func(d *event.ToolResult) {
+		d.Changes = slices.Clone(d.Changes)
+		for i := range d.Changes {
+			f(&d.Changes[i])
 		}
-		out(e)
 	})
 }
 

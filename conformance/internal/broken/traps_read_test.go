@@ -60,12 +60,10 @@ var retractsWhatIsKept = broken.Adapter{
 // reportsAnAbortedToolComplete takes the status of a command that was stopped for the truth.
 var reportsAnAbortedToolComplete = broken.Adapter{
 	Name: "reports-an-aborted-tool-complete", Sentence: "reports that a command succeeded that was stopped",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok && d.Status == event.ToolInterrupted {
+	Mutation: broken.Change(func(d *event.ToolResult) {
+		if d.Status == event.ToolInterrupted {
 			d.Status, d.IsError = event.ToolOK, false
-			e.Data = d
 		}
-		out(e)
 	}),
 }
 
@@ -85,13 +83,7 @@ var waitsForTheID = broken.Adapter{
 // repeatsAMessageID gives the messages that the runtime names late one id.
 var repeatsAMessageID = broken.Adapter{
 	Name: "repeats-a-message-id", Sentence: "reports one id for all messages",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Delta); ok {
-			d.MessageID = "m1"
-			e.Data = d
-		}
-		out(e)
-	}),
+	Mutation: broken.Change(func(d *event.Delta) { d.MessageID = "m1" }),
 }
 
 // waitsForEachAttempt does not count the attempts that the runtime announces.
@@ -300,48 +292,32 @@ var readsNestedErrorsOnly = broken.Adapter{
 // hidesTheLimit takes each finish_reason for a complete reply.
 var hidesTheLimit = broken.Adapter{
 	Name: "hides-the-limit", Sentence: "ends a turn whose reply was cut as if it were complete",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Done); ok && d.Reason == "length" {
+	Mutation: broken.Change(func(d *event.Done) {
+		if d.Reason == "length" {
 			d.Reason = "stop"
-			e.Data = d
 		}
-		out(e)
 	}),
 }
 
 // hidesTheContext is seen if the runtime states the window beside the tokens of a reply.
 var hidesTheContext = broken.Adapter{
 	Name: "hides-the-context", Sentence: "does not report how full the context is",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Usage); ok {
-			d.Context = nil
-			e.Data = d
-		}
-		out(e)
-	}),
+	Mutation: broken.Change(func(d *event.Usage) { d.Context = nil }),
 }
 
 // orphansNestedAgents is seen where a sub-agent starts another one.
 var orphansNestedAgents = broken.Adapter{
 	Name: "orphans-nested-agents", Sentence: "does not report which agent started a task",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Task); ok {
-			d.ParentID = ""
-			e.Data = d
-		}
-		out(e)
-	}),
+	Mutation: broken.Change(func(d *event.Task) { d.ParentID = "" }),
 }
 
 // keepsTheFailedAttempt keeps the text of an attempt that is repeated.
 var keepsTheFailedAttempt = broken.Adapter{
 	Name: "keeps-the-failed-attempt", Sentence: "shows the text of a failed attempt and of the next one",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.BlockEnd); ok && d.Status == event.BlockRetracted {
+	Mutation: broken.Change(func(d *event.BlockEnd) {
+		if d.Status == event.BlockRetracted {
 			d.Status = event.BlockComplete
-			e.Data = d
 		}
-		out(e)
 	}),
 }
 
@@ -438,12 +414,10 @@ var asksWithoutAReason = broken.Adapter{
 
 var blamesTheModelForASignal = broken.Adapter{
 	Name: "blames-the-model-for-a-signal", Sentence: "reports a runtime that a signal ended as a failure of the model",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Error); ok && d.Code == event.ErrorCrash {
+	Mutation: broken.Change(func(d *event.Error) {
+		if d.Code == event.ErrorCrash {
 			d.Code = event.ErrorModel
-			e.Data = d
 		}
-		out(e)
 	}),
 }
 
@@ -473,13 +447,7 @@ var repeatsTheResult = broken.Adapter{
 
 var cutsEachOutput = broken.Adapter{
 	Name: "cuts-each-output", Sentence: "reports each output of a tool as cut, which the runtime does not state",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.ToolResult); ok {
-			d.Truncated = true
-			e.Data = d
-		}
-		out(e)
-	}),
+	Mutation: broken.Change(func(d *event.ToolResult) { d.Truncated = true }),
 }
 
 var reportsNoWarning = broken.Adapter{
@@ -489,12 +457,10 @@ var reportsNoWarning = broken.Adapter{
 
 var completesAFailedAgent = broken.Adapter{
 	Name: "completes-a-failed-agent", Sentence: "reports a sub-agent for which the model failed as completed",
-	Mutation: broken.Each(func(e event.Event, out func(event.Event)) {
-		if d, ok := e.Data.(event.Task); ok && d.Status == event.TaskFailed {
+	Mutation: broken.Change(func(d *event.Task) {
+		if d.Status == event.TaskFailed {
 			d.Status = event.TaskCompleted
-			e.Data = d
 		}
-		out(e)
 	}),
 }
 
