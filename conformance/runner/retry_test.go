@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/patient"
 	"github.com/turnspec/turnspec/conformance/perform"
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fakes/fault"
@@ -21,6 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	conformance.Main() // the test program is the stand-in of the process tier
+	patient.Parallel()
 	os.Exit(m.Run())
 }
 
@@ -60,6 +62,7 @@ func (s muteSession) Events() <-chan event.Event { return s.events }
 // flaky, and that one which fails twice has failed. The sessions of a run are: without a
 // fault, after a failure the same again, with a fault, and after a failure both again.
 func TestFailureIsTriedAgainInRealTime(t *testing.T) {
+	t.Parallel() // it waits in real time
 	hasText := func(r *conformance.Run) bool {
 		return slices.ContainsFunc(r.Events, func(e conformance.Event) bool { return e.Type() == event.TypeDelta })
 	}
@@ -205,6 +208,7 @@ func TestLimitsOfSecondTry(t *testing.T) {
 // which nothing is to be answered has not. The pauses take half a minute of real time, so
 // they are made only if TURNSPEC_MATRIX is whole; TestLimitsOfSecondTry is quick.
 func TestSecondTryIsPatient(t *testing.T) {
+	t.Parallel() // it waits in real time
 	for operator, verdict := range map[string]conformance.Verdict{"long-pause": conformance.Flaky, "stall": conformance.Fail} {
 		t.Run(operator, func(t *testing.T) {
 			if operator == "long-pause" && !racesample.Whole() {
