@@ -126,7 +126,7 @@ func (t *translator) requestWithdrawn(id jsontext.Value) {
 	}
 }
 
-// withdraw settles a question that nobody will answer any more.
+// withdraw settles a question that can no longer be answered.
 func (t *translator) withdraw(q *question) {
 	t.questions.Drop(q)
 	if t.live != nil {

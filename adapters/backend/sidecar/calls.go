@@ -60,7 +60,7 @@ type calls struct {
 	mu      sync.Mutex
 	last    int
 	open    map[string]*clientCall
-	changed chan struct{} // closed when open changes; nil: nobody waits
+	changed chan struct{} // closed when open changes; nil without a listener
 }
 
 // run waits for the result of a call until ctx is done.

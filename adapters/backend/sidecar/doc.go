@@ -154,9 +154,9 @@
 // agent. A change of the state that names a version is refused with 409 and the code stale_state if the state has
 // another one. In a session without components these routes are answered with 501 and the code unsupported.
 //
-// # Sessions that nobody uses
+// # Unused sessions
 //
-// With [Config.IdleAfter] the runtime of a session is ended if nobody uses the session for that long: no turn
+// With [Config.IdleAfter] the runtime of a session is ended if the session is unused for that long: no turn
 // and no task runs, no request waits for an answer, and nobody listens to its events (view does not count). The log
 // then ends in session_end, and the Run has idle. The next message, operation or list resumes the session with
 // what it was opened with, also the model and the mode that were changed since. After a restart of the server a
