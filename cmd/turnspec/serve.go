@@ -122,7 +122,7 @@ Exit codes: 0 ended by a signal, 2 it cannot serve.`,
 	fl.StringVar(&f.log, "log", "", "event log: a file, postgres://USER@HOST/DATABASE, or nats://HOST (default: turnspec.db; a demo keeps events in memory)")
 	fl.StringVar(&f.url, "url", "", "where clients reach this server, named to those who ask another one (default: the address)")
 	fl.DurationVar(&f.lease, "lease", 10*time.Second, "how long a server that shares its log may stall before another takes over its sessions")
-	fl.DurationVar(&f.idleAfter, "idle-after", 0, "how long nobody may use a session until its runtime is ended; the next message resumes it (default: never)")
+	fl.DurationVar(&f.idleAfter, "idle-after", 0, "how long a session may be unused until its runtime is ended; the next message resumes it (default: never)")
 	fl.StringVar(&f.dir, "dir", "", "working directory of sessions that name none (default: the current one)")
 	fl.StringArrayVar(&f.hosts, "host", nil, "a name by which clients reach the server, besides localhost (may be repeated)")
 	fl.StringArrayVar(&f.env, "env", nil, "a variable that runtimes inherit although its name begins with TURNSPEC_ or PG, or is PORT (may be repeated)")

@@ -157,7 +157,7 @@
 // # Unused sessions
 //
 // With [Config.IdleAfter] the runtime of a session is ended if the session is unused for that long: no turn
-// and no task runs, no request waits for an answer, and nobody listens to its events (view does not count). The log
+// and no task runs, no request waits for an answer, and its events have no listener (view does not count). The log
 // then ends in session_end, and the Run has idle. The next message, operation or list resumes the session with
 // what it was opened with, also the model and the mode that were changed since. After a restart of the server a
 // client resumes it itself.

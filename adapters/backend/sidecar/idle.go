@@ -14,7 +14,7 @@ type use struct {
 	latest    time.Time       // when it was used last
 	listeners int             // streams of its events
 	tasks     map[string]bool // that run in the background
-	idling    bool            // it ends because nobody uses it
+	idling    bool            // it ends because it is unused
 }
 
 // noteUse notes an event of the session. The caller holds h.mu.
@@ -53,7 +53,7 @@ func (h *hosted) addListener() (leave func()) {
 	return func() { count(-1) }
 }
 
-// endWhenIdle ends the session when nobody has used it for Config.IdleAfter.
+// endWhenIdle ends the session when it was unused for Config.IdleAfter.
 func (h *hosted) endWhenIdle() {
 	limit := h.s.c.IdleAfter
 	if limit <= 0 {

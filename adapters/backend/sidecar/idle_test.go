@@ -13,7 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/op"
 )
 
-// TestIdleSession ends the runtime of a session that nobody uses. The next message resumes it with the options that it
+// TestIdleSession ends the runtime of an unused session. The next message resumes it with the options that it
 // was opened with. One that somebody listens to goes on, and one in a turn.
 func TestIdleSession(t *testing.T) {
 	g := NewWithT(t)

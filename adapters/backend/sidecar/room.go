@@ -92,7 +92,7 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) error {
 		{"turnspec_sessions", "gauge", "Sessions that run on this server.", len(sessions)},
 		{"turnspec_turns", "gauge", "Turns that run.", turns},
 		{"turnspec_sessions_need_input", "gauge", "Sessions in which a request waits for the user.", asking},
-		{"turnspec_sessions_idle", "gauge", "Sessions whose runtime was ended because nobody used them.", idle},
+		{"turnspec_sessions_idle", "gauge", "Sessions whose runtime was ended because they were unused.", idle},
 		{"turnspec_streams", "gauge", "Streams that are open to listeners.", streams},
 		{"turnspec_log_full", "gauge", "1 while the event log has no room, else 0.", full},
 		{"turnspec_log_waiting_sessions", "gauge", "Sessions whose events wait because the event log is full.", waiting},

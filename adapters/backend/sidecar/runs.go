@@ -31,7 +31,7 @@ type Run struct {
 	Turn      int    `json:"turn,omitzero"`
 	LastSeq   int64  `json:"last_seq"`
 	Live      bool   `json:"live"`             // the session runs on this server
-	Idle      bool   `json:"idle,omitzero"`    // its runtime was ended because nobody used it: the next message resumes it
+	Idle      bool   `json:"idle,omitzero"`    // its runtime was ended because it was unused: the next message resumes it
 	Server    string `json:"server,omitempty"` // another server that runs its turn
 	// NeedsInput are the ids of the permission requests and questions that wait for the user, of a session
 	// that runs on this server.

@@ -75,8 +75,8 @@ type Config struct {
 	// StopAfter is how long a turn goes on after the client that began it with a POST to /api/chat
 	// or /ag-ui closed the stream of the answer: 3s. In this time it may come back.
 	StopAfter time.Duration
-	// IdleAfter, if it is set, is how long nobody may use a session until its runtime is ended: no turn, task or
-	// request is open, and nobody listens to its events. The next request for the session resumes it.
+	// IdleAfter, if it is set, is how long a session may be unused until its runtime is ended: no turn, task or
+	// request is open, and its events have no listener. The next request for the session resumes it.
 	IdleAfter    time.Duration
 	MaxListeners int // open streams: 10,000
 	MaxSessions  int // sessions that run at once: 1,000
@@ -115,7 +115,7 @@ type Server struct {
 	drained chan struct{} // closed after it, when no stream is open
 
 	mu      sync.Mutex
-	idle    map[string]opening // sessions that ended because nobody used them
+	idle    map[string]opening // sessions that ended because they were unused
 	hosted  map[string]*hosted // sessions that run or are being opened
 	streams int                // that are open
 	closed  bool

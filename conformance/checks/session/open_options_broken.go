@@ -80,13 +80,8 @@ var resumesWithoutTheServers = broken.Adapter{
 
 var forgetsTheHeaders = broken.Adapter{
 	Name: "forgets-the-headers", Sentence: "opens a session with MCP servers over HTTP without their headers",
-	Proves: "session.open-options",
-	Mutation: broken.Opening(func(o *conformance.Open) {
-		o.MCP = slices.Clone(o.MCP)
-		for i := range o.MCP {
-			o.MCP[i].Headers = nil
-		}
-	}),
+	Proves:   "session.open-options",
+	Mutation: eachServer(func(x *adapters.MCPServer) { x.Headers = nil }),
 }
 
 var forgetsTheSchema = broken.Adapter{
@@ -115,10 +110,15 @@ var keepsNoCopies = broken.Adapter{
 var mistakesTheTransport = broken.Adapter{
 	Name: "mistakes-the-transport", Sentence: "reaches an MCP server of server-sent events by streamable HTTP",
 	Proves: "session.open-options", Runtime: "claude", Why: "Codex has no such transport",
-	Mutation: broken.Opening(func(o *conformance.Open) {
+	Mutation: eachServer(func(x *adapters.MCPServer) { x.SSE = false }),
+}
+
+// eachServer changes each MCP server that a session is opened with.
+func eachServer(f func(x *adapters.MCPServer)) broken.Mutation {
+	return broken.Opening(func(o *conformance.Open) {
 		o.MCP = slices.Clone(o.MCP)
 		for i := range o.MCP {
-			o.MCP[i].SSE = false
+			f(&o.MCP[i])
 		}
-	}),
+	})
 }

@@ -16,19 +16,17 @@ import (
 var logsToTheRuntime = broken.Adapter{
 	Name: "logs-to-the-runtime", Sentence: "writes its log to the runtime's stdin",
 	Proves: "wire.valid-input",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(append([]byte("debug: writing\n"), line...))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return append([]byte("debug: writing\n"), line...)
+	}),
 }
 
 var cutsTheMessage = broken.Adapter{
 	Name: "cuts-the-message", Sentence: "loses the first letter of each message of the user",
 	Proves: "wire.valid-input",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(firstLetter.ReplaceAll(line, []byte("$1")))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return firstLetter.ReplaceAll(line, []byte("$1"))
+	}),
 }
 
 var firstLetter = regexp.MustCompile(`("text":")[A-Za-z]`)
@@ -50,20 +48,18 @@ var namesNoClient = broken.Adapter{
 	Name: "names-no-client", Sentence: "leaves the name of the client out of the handshake",
 	Proves:  "wire.valid-input",
 	Runtime: "codex", Why: "the handshake of Claude Code names no client",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(bytes.Replace(line, []byte(`"clientInfo"`), []byte(`"client_info"`), 1))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return bytes.Replace(line, []byte(`"clientInfo"`), []byte(`"client_info"`), 1)
+	}),
 }
 
 var misspellsATag = broken.Adapter{
 	Name: "misspells-a-tag", Sentence: "gives the text of a message a type that the runtime does not know",
 	Proves:  "wire.valid-input",
 	Runtime: "codex", Why: "Claude Code publishes no schema of its messages that it enforces",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(bytes.Replace(line, []byte(`"type":"text"`), []byte(`"type":"txt"`), 1))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return bytes.Replace(line, []byte(`"type":"text"`), []byte(`"type":"txt"`), 1)
+	}),
 }
 
 var misspellsAFormat = broken.Adapter{

@@ -38,6 +38,14 @@ func EachFileChange(f func(c *event.FileChange)) Mutation {
 // Opening returns a mutation of the options that a session is opened with.
 func Opening(f func(o *conformance.Open)) Mutation { return Mutation{Open: f} }
 
+// Written returns a mutation of each line that the adapter writes.
+func Written(f func(line []byte) []byte) Mutation {
+	return Mutation{Write: func(line []byte, w io.Writer) error {
+		_, err := w.Write(f(line))
+		return err
+	}}
+}
+
 // EachLine returns the lines of r as f changes them.
 func EachLine(r io.Reader, f func(line []byte) []byte) io.Reader {
 	in, rest := bufio.NewReader(r), []byte(nil)

@@ -39,10 +39,9 @@ var dropsTheModel = broken.Adapter{
 // grantsNoRights answers a question about more rights with another object than the rights.
 var grantsNoRights = broken.Adapter{
 	Name: "grants-no-rights", Sentence: "allows more rights without saying which",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(grantedRights.ReplaceAll(line, []byte(`"permissions":{"network":{"enabled":true}},"scope"`)))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return grantedRights.ReplaceAll(line, []byte(`"permissions":{"network":{"enabled":true}},"scope"`))
+	}),
 }
 
 var grantedRights = regexp.MustCompile(`"permissions":\{.*\},"scope"`)
@@ -64,10 +63,9 @@ var toolMessage = regexp.MustCompile(`\{[^{}]*"role":"tool"[^{}]*\},?`)
 // leavesACallOpen gives the model no result of a call.
 var leavesACallOpen = broken.Adapter{
 	Name: "leaves-a-call-open", Sentence: "sends a history in which a call has no result",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(toolMessage.ReplaceAll(line, nil))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return toolMessage.ReplaceAll(line, nil)
+	}),
 }
 
 // forksAtTheEnd is seen if the fork is to leave messages out.
@@ -79,45 +77,40 @@ var forksAtTheEnd = broken.Adapter{
 // offersNoHint offers each tool of the client as one that changes something.
 var offersNoHint = broken.Adapter{
 	Name: "offers-no-hint", Sentence: "does not say which tools of the client only read",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(bytes.ReplaceAll(line, []byte(`"readOnlyHint":true`), []byte(`"readOnlyHint":false`)))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return bytes.ReplaceAll(line, []byte(`"readOnlyHint":true`), []byte(`"readOnlyHint":false`))
+	}),
 }
 
 var namesNoRole = broken.Adapter{
 	Name: "names-no-role", Sentence: "leaves the role out of a message",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(bytes.Replace(line, []byte(`"role":"user",`), nil, 1))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return bytes.Replace(line, []byte(`"role":"user",`), nil, 1)
+	}),
 }
 
 // listsNoServers opens a session without the list of MCP servers, which the protocol demands.
 var listsNoServers = broken.Adapter{
 	Name: "lists-no-servers", Sentence: "opens a session without a list of servers",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(bytes.Replace(line, []byte(`"mcpServers"`), []byte(`"mcp_servers"`), 1))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return bytes.Replace(line, []byte(`"mcpServers"`), []byte(`"mcp_servers"`), 1)
+	}),
 }
 
 // choosesNothing answers a question without the option that the user chose.
 var choosesNothing = broken.Adapter{
 	Name: "chooses-nothing", Sentence: "answers a question without the chosen option",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(bytes.Replace(line, []byte(`"optionId"`), []byte(`"option"`), 1))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return bytes.Replace(line, []byte(`"optionId"`), []byte(`"option"`), 1)
+	}),
 }
 
 // misnamesAnAction opens a session with permission rules of which no member says what happens.
 var misnamesAnAction = broken.Adapter{
 	Name: "misnames-an-action", Sentence: "opens a session with rules that have no action",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(bytes.ReplaceAll(line, []byte(`"action"`), []byte(`"effect"`)))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return bytes.ReplaceAll(line, []byte(`"action"`), []byte(`"effect"`))
+	}),
 }
 
 // forgetsTheEffortLater states the level of reasoning in the first request of a conversation only.
@@ -139,28 +132,25 @@ var settingsOfLaterMessages = regexp.MustCompile(`("(?:And at night\?|You choose
 // statesSettingsOnce states instructions, agent and variant in the first message of a session only.
 var statesSettingsOnce = broken.Adapter{
 	Name: "states-settings-once", Sentence: "states the settings of a session in its first message only",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(settingsOfLaterMessages.ReplaceAll(line, []byte("$1")))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return settingsOfLaterMessages.ReplaceAll(line, []byte("$1"))
+	}),
 }
 
 // misspellsTheEffort asks for a level of reasoning that there is not.
 var misspellsTheEffort = broken.Adapter{
 	Name: "misspells-the-effort", Sentence: "asks for a level of reasoning that there is not",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(bytes.Replace(line, []byte(`"reasoning_effort":"high"`), []byte(`"reasoning_effort":"highest"`), 1))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return bytes.Replace(line, []byte(`"reasoning_effort":"high"`), []byte(`"reasoning_effort":"highest"`), 1)
+	}),
 }
 
 // quotesABoolean writes a switch of a request as a string.
 var quotesABoolean = broken.Adapter{
 	Name: "quotes-a-boolean", Sentence: "writes a switch of a request as a string",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(bytes.Replace(line, []byte(`"stream":true`), []byte(`"parallel_tool_calls":"yes","stream":true`), 1))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return bytes.Replace(line, []byte(`"stream":true`), []byte(`"parallel_tool_calls":"yes","stream":true`), 1)
+	}),
 }
 
 var forgetsTheVariables = broken.Adapter{
@@ -178,18 +168,16 @@ var pictureType = regexp.MustCompile(`"(media_type|mimeType)":"image/[a-z]+"`)
 
 var sendsAllAsPNG = broken.Adapter{
 	Name: "sends-all-as-png", Sentence: "sends each picture as one of the type image/png",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(pictureType.ReplaceAll(line, []byte(`"$1":"image/png"`)))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return pictureType.ReplaceAll(line, []byte(`"$1":"image/png"`))
+	}),
 }
 
 var sendsNoName = broken.Adapter{
 	Name: "sends-no-name", Sentence: "sends a picture without its name",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(fileName.ReplaceAll(line, nil))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return fileName.ReplaceAll(line, nil)
+	}),
 }
 
 // fileName is the name of a file in a message of OpenCode.
@@ -197,8 +185,7 @@ var fileName = regexp.MustCompile(`"filename":"[^"]*",`)
 
 var asksForNoUsage = broken.Adapter{
 	Name: "asks-for-no-usage", Sentence: "does not ask the model's server for the tokens of a reply",
-	Mutation: broken.Mutation{Write: func(line []byte, w io.Writer) error {
-		_, err := w.Write(bytes.Replace(line, []byte(`"include_usage":true`), []byte(`"include_usage":false`), 1))
-		return err
-	}},
+	Mutation: broken.Written(func(line []byte) []byte {
+		return bytes.Replace(line, []byte(`"include_usage":true`), []byte(`"include_usage":false`), 1)
+	}),
 }
