@@ -38,6 +38,8 @@ type Job struct {
 	places map[string][]int
 
 	rec *perform.Recording // nil: Do loads it
+	// unread is set if the case lacks its lines: Do reads them from the corpus again.
+	unread bool
 	// unsupported is set to true if the subject does not support what the case needs, so
 	// that no fault was tried; nil: it is not needed.
 	unsupported *bool
@@ -119,8 +121,6 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 	if err != nil {
 		return nil, err
 	}
-	results := make([][]conformance.Result, len(jobs))
-	faultRuns := make([]int, len(jobs))
 	var timings []conformance.Timing
 	if cfg.Timing == nil {
 		var mu sync.Mutex
@@ -130,35 +130,21 @@ func Run(ctx context.Context, cfg conformance.Config) (*conformance.Report, erro
 			timings = append(timings, t)
 		}
 	}
-	s := newSchedule(cfg, jobs, results, faultRuns)
+	s := newSchedule(cfg, jobs)
 	err = s.run(ctx)
-	if err != nil && ctx.Err() != nil {
-		return interrupted(cfg, results, faultRuns, timings), err
-	}
-	if err != nil {
+	rep := &conformance.Report{Shard: cfg.Shard, Timings: timings, FailOnFlaky: cfg.FailOnFlaky}
+	switch {
+	case err != nil && ctx.Err() != nil: // it cannot show that a check is missing or that a known failure is stale
+		rep.Interrupted = true
+		rep.Cases = s.kept.report(rep)
+		return rep, err
+	case err != nil:
 		return nil, err
 	}
-	rep := &conformance.Report{Cases: len(jobs) - s.leftOut.Cases, Shard: cfg.Shard, Timings: timings, FailOnFlaky: cfg.FailOnFlaky, LeftOut: s.leftOut}
-	rep.Results = slices.Concat(results...)
-	for _, n := range faultRuns {
-		rep.FaultRuns += n
-	}
+	s.kept.report(rep)
+	rep.Cases, rep.LeftOut = len(jobs)-s.leftOut.Cases, s.leftOut
 	rep.KnownFailures, err = KnownFailureUses(cfg, rep.Results)
 	return rep, err
-}
-
-// interrupted returns the report of the jobs that were done. It cannot show that a
-// check is missing or that a known failure is stale.
-func interrupted(cfg conformance.Config, results [][]conformance.Result, faultRuns []int, timings []conformance.Timing) *conformance.Report {
-	rep := &conformance.Report{Shard: cfg.Shard, Timings: timings, FailOnFlaky: cfg.FailOnFlaky, Interrupted: true}
-	for i := range results {
-		if len(results[i]) > 0 {
-			rep.Cases++
-			rep.Results = append(rep.Results, results[i]...)
-			rep.FaultRuns += faultRuns[i]
-		}
-	}
-	return rep
 }
 
 // matches reports whether one of the globs matches a case, and marks those that do. No globs
@@ -176,9 +162,12 @@ func matches(globs []string, id string, matched []bool) bool {
 // Do runs a job, plain and with the faults that the checks want, and judges it. It
 // also returns the number of runs with a fault.
 func Do(cfg conformance.Config, j Job) ([]conformance.Result, int, error) {
+	j, err := j.read(cfg)
+	if err != nil {
+		return nil, 0, err
+	}
 	var out []conformance.Result
 	var faultRuns int
-	var err error
 	if external, _ := tiersOf(cfg, j.Subject); cfg.Isolate != "" && !external {
 		out, faultRuns, err = doInWorker(cfg, j)
 	} else {
@@ -337,6 +326,34 @@ func (j Job) recording(cfg conformance.Config) (perform.Recording, error) {
 	rec, err := (&perform.Loader{Corpus: cfg.Corpus}).Load(j.Case)
 	rec.RealTimeLimit = cfg.RealTimeLimit
 	return rec, err
+}
+
+// forget drops the lines of the case until the job is done. The lines of all cases are half a
+// gigabyte, through which each collection of garbage would go, and are read again in a
+// hundredth of the time that the case takes.
+func (j *Job) forget() {
+	if j.rec == nil {
+		return
+	}
+	c, rec := *j.Case, *j.rec
+	c.Wire, c.Witness = nil, nil
+	rec.Case = &c
+	j.Case, j.rec, j.unread = &c, &rec, true
+}
+
+// read returns the job with the lines of its case.
+func (j Job) read(cfg conformance.Config) (Job, error) {
+	if !j.unread {
+		return j, nil
+	}
+	c, err := cfg.Corpus.LoadCase(j.Case.ID)
+	if err != nil {
+		return j, err
+	}
+	rec := *j.rec
+	rec.Case = c
+	j.Case, j.rec, j.unread = c, &rec, false
+	return j, nil
 }
 
 // free drops the recording of a job that is done, so that a run does not hold all of them to its

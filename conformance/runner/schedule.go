@@ -17,8 +17,7 @@ import (
 type schedule struct {
 	cfg         conformance.Config
 	jobs        []Job
-	results     [][]conformance.Result
-	faultRuns   []int
+	kept        *kept
 	attempts    []*attempt // of jobs in real time, between the two
 	unsupported []bool
 
@@ -26,8 +25,8 @@ type schedule struct {
 	leftOut conformance.LeftOut
 }
 
-func newSchedule(cfg conformance.Config, jobs []Job, results [][]conformance.Result, faultRuns []int) *schedule {
-	return &schedule{cfg: cfg, jobs: jobs, results: results, faultRuns: faultRuns, attempts: make([]*attempt, len(jobs)), unsupported: make([]bool, len(jobs))}
+func newSchedule(cfg conformance.Config, jobs []Job) *schedule {
+	return &schedule{cfg: cfg, jobs: jobs, kept: newKept(len(jobs)), attempts: make([]*attempt, len(jobs)), unsupported: make([]bool, len(jobs))}
 }
 
 func (s *schedule) run(ctx context.Context) error {
@@ -38,6 +37,11 @@ func (s *schedule) run(ctx context.Context) error {
 		}
 	}
 	order := runOrder(s.jobs)
+	for i := range s.jobs {
+		if external, _ := tiersOf(s.cfg, s.jobs[i].Subject); !external {
+			s.jobs[i].forget()
+		}
+	}
 	if err := s.each(ctx, order, "", s.first); err != nil {
 		return err
 	}
@@ -66,7 +70,7 @@ func (s *schedule) each(ctx context.Context, order []int, phase string, do func(
 		defer s.mu.Unlock()
 		done++
 		if s.cfg.Judged != nil && err == nil {
-			s.cfg.Judged(done, len(order), s.results[i])
+			s.cfg.Judged(done, len(order), s.kept.of(i))
 		}
 		if s.cfg.Progress != nil {
 			s.cfg.Progress(done, len(order), s.jobs[i].Case.ID+phase)
@@ -122,7 +126,7 @@ func (s *schedule) store(i int, results []conformance.Result, faultRuns int) {
 	for k := range results {
 		applyKnown(s.cfg, &results[k])
 	}
-	s.results[i], s.faultRuns[i] = results, faultRuns
+	s.kept.store(i, results, faultRuns)
 }
 
 // over reports whether the deadline of the job has passed.
