@@ -243,6 +243,7 @@ type OpenResult struct {
 	Model     string   // the model that it was to use; "": the runtime's default
 	Provider  string   // the id that the runtime gave to the session
 	Denial    string   // the reason of each denial of its Judge; "": it has none
+	Line      int      // how many lines had been played when it returned
 	Err       error
 }
 

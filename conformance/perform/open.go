@@ -45,7 +45,7 @@ func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
 	sess, err := d.subject.Open(ctx, o)
 	d.mu.Lock()
 	d.eventsBefore = len(d.run.Events)
-	opened := conformance.OpenResult{Step: s, Resume: o.Resume, Dir: o.Dir, ExtraDirs: o.ExtraDirs, Model: o.Model, Provider: d.env.providerID(), Err: err}
+	opened := conformance.OpenResult{Step: s, Resume: o.Resume, Dir: o.Dir, ExtraDirs: o.ExtraDirs, Model: o.Model, Provider: d.env.providerID(), Line: len(d.run.Played), Err: err}
 	if o.Judge != nil {
 		opened.Denial = denyReason
 	}

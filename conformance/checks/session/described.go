@@ -30,7 +30,11 @@ func judgeDescribed(t *conformance.Trial, f *conformance.Finding) {
 		o := opens[n]
 		n++
 		f.Asserted(1)
-		stated := lastSettings(t.Run, e, t.Recorded(d.ProviderSessionID))
+		at := e
+		if t.Tier == conformance.TierProcess {
+			at.Line = min(e.Line, o.Line) // it may have been under way for some time
+		}
+		stated := lastSettings(t.Run, at, t.Recorded(d.ProviderSessionID))
 		if d.SessionID != e.SessionID {
 			f.At(e, "the session_id is %q, that of the event %q", d.SessionID, e.SessionID)
 		}
