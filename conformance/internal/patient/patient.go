@@ -15,7 +15,7 @@ import (
 // each is how many such tests run at once for each core. They leave it idle most of
 // the time. It is not higher, because limits in real time must hold on a busy machine
 // too.
-const each = 4
+const each = 8
 
 // Parallel sets test.parallel to several tests for each core, unless the command line
 // sets it. It affects tests that call t.Parallel. Call it in TestMain before Run.
