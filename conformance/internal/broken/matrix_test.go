@@ -2,6 +2,7 @@ package broken_test
 
 import (
 	"cmp"
+	"flag"
 	"maps"
 	"os"
 	"runtime/debug"
@@ -53,113 +54,53 @@ func TestMain(m *testing.M) {
 // fail, not where.
 const places = 2
 
-// proof lists the scenarios that the matrix runs. They are enough to prove each check,
-// so that the cost does not grow with the corpus. If none of them exercises a new
-// check, add the smallest scenario that does.
-var proof = []string{
-	"client/closed-while-a-tool-runs",
-	"client/stopped-while-a-tool-runs",
-	"client/tool-fails",
-	"compaction/automatic-in-mid-turn",
-	"component/shown-by-a-sub-agent",
-	"component/shown-changed-and-removed",
-	"component/state-is-projected",
-	"component/tool-linked",
-	"file/notebook-edited",
-	"file/write-and-edit",
-	"history/revert-the-last-turn",
-	"history/rewind-files",
-	"hook/adds-to-a-message",
-	"image/sent-by-its-path",
-	"image/sent-with-a-message",
-	"image/text-sent-with-a-message",
-	"limit/turns",
-	"list/mcp-server-that-failed",
-	"list/models",
-	"mcp/answers",
-	"mcp/gives-an-image",
-	"mcp/names-with-dashes-and-dots",
-	"mcp/over-http-with-a-header",
-	"mcp/two-tools-run-for-long",
-	"model/cut-in-mid-text-then-retried",
-	"model/error-ends-the-turn",
-	"mode/changed-between-turns",
-	"mode/unknown-mode-refused",
-	"permission/allow",
-	"permission/answer-comes-late",
-	"permission/deny-then-stop",
-	"permission/deny-with-a-message",
-	"plan/approved",
-	"plan/approved-with-its-text",
-	"plan/steps-are-ticked-off",
-	"policy/chained",
-	"policy/denied-write",
-	"policy/not-understood",
-	"process/bad-flag",
-	"process/sigterm-when-idle",
-	"schema/tool-call",
-	"session/archived-is-not-resumed",
-	"session/fork-with-tools",
-	"question/one",
-	"session/opened-with-a-model",
-	"session/opened-with-an-effort",
-	"session/opened-with-further-folders",
-	"session/opened-with-other-instructions",
-	"session/opened-with-user-settings",
-	"session/another-thread-talks",
-	"session/resume-in-a-new-process",
-	"session/resume-of-an-unknown-id",
-	"session/resumed-with-a-server",
-	"history/rewind-files",
-	"mcp/over-server-sent-events-with-a-header",
-	"stop/mid-text",
-	"stop/mid-tool",
-	"stop/then-next-turn",
-	"subagent/ends-while-the-parent-talks",
-	"subagent/in-the-foreground",
-	"subagent/outlives-the-turn",
-	"subagent/two-beside-the-turn",
-	"subagent/waited-for",
-	"tool/format-characters-in-an-input",
-	"text/multi-byte-over-the-read-buffer",
-	"text/plain",
-	"text/unicode-and-markdown",
-	"thinking/then-text",
-	"tool/background-outlives-turn",
-	"tool/output-while-it-runs",
-	"tool/output-of-a-hundred-kilobytes",
-	"tool/parallel",
-	"tool/shell-cd-and-cat",
-	"tool/text-tool-text-three-rounds",
-	"turn/message-during-a-tool",
-	"turn/steer",
-	"turn/two-messages-during-a-turn",
-	"turn/two-messages-into-a-turn",
-	"turn/two-turns-one-process",
-	"usage/of-reasoning",
-	"usage/of-two-turns",
-	"web/fetch-without-a-network",
-	"web/opens-a-page",
+// alsoOn names scenarios for adapters whose check no scenario of the table exercises yet.
+var alsoOn = flag.String("on", "", "further scenarios, parted by commas, on which TestMatrix runs the adapters whole")
+
+// proof returns the scenarios that the matrix runs: those that the table names. They are enough
+// to prove each check, so that the cost does not grow with the corpus.
+func proof(t *testing.T) []string {
+	t.Helper()
+	names := map[string]bool{}
+	for _, lines := range readTable(t) {
+		for _, f := range lines {
+			names[f.Scenario] = true
+		}
+	}
+	for name := range strings.SplitSeq(*alsoOn, ",") {
+		names[name] = true
+	}
+	return slices.Collect(maps.Keys(names))
 }
 
-// alone lists the checks that only the wire of one runtime can exercise. TestTraps proves
-// those of a runtime that this matrix has no adapter of.
-var alone = map[string]string{
-	"question.plan-approval":     "claude",   // Codex does not ask the user to approve a plan
-	"session.archive-closes":     "codex",    // Claude Code's sessions are files
-	"session.history":            onlyAlone,  // the others keep the conversation
-	"session.concurrent-threads": "codex",    // a process of Claude Code is one session
-	"turn.retries-end":           "opencode", // the others have a limit themselves
-	"turn.steer":                 "codex",    // Claude Code injects a message into a turn by itself
-	"tool.streamed":              "codex",    // Claude Code reports a command's output when it has ended
-	"turn.provider-id":           "codex",    // Claude Code does not name its turns
-	"tool.input-streamed":        "claude",   // Codex does not stream the inputs of tools
-	"tool.input-whole":           "claude",   // likewise
-	"tool.progress":              "claude",   // Codex states nothing about a tool that runs
-	"tool.truncated":             "claude",   // Codex states it in the output alone
+// provenElsewhere lists the checks that no adapter of the matrix is written for, with the only
+// runtime whose wire can exercise them.
+var provenElsewhere = map[string]string{
+	"turn.retries-end": "opencode", // the others have a limit themselves; TestTraps proves it
+	"turn.steer":       "codex",    // Claude Code injects a message into a turn by itself
 }
 
-// proving returns the cases of the scenarios in proof, on the newest version of each
+// mustProve reports whether some broken adapter must fail the check on the runtime. If only
+// the wire of some runtimes can show the defects that prove it, these are enough.
+func mustProve(check, runtime string) bool {
+	if only, ok := provenElsewhere[check]; ok {
+		return runtime == only
+	}
+	proving, everywhere := 0, false
+	for _, a := range backend.Broken() {
+		if a.Proves != check {
+			continue
+		}
+		if a.Runtime == runtime {
+			return true
+		}
+		proving++
+		everywhere = everywhere || a.Runtime == ""
+	}
+	return (everywhere || proving == 0) && runtime != onlyAlone
+}
+
+// proving returns the cases of the scenarios of proof, on the newest version of each
 // runtime.
 func proving(t *testing.T) []string {
 	t.Helper()
@@ -167,9 +108,10 @@ func proving(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	run := proof(t)
 	return slices.DeleteFunc(fixtures.Newest(all), func(id string) bool {
 		runtime, _, scenario := fixtures.SplitCaseID(id)
-		return !slices.Contains(proof, scenario) || !slices.ContainsFunc(references(), func(s conformance.Subject) bool { return s.Runtime() == runtime })
+		return !slices.Contains(run, scenario) || !slices.ContainsFunc(references(), func(s conformance.Subject) bool { return s.Runtime() == runtime })
 	})
 }
 
