@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	_ "embed"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -19,12 +17,6 @@ import (
 	"github.com/turnspec/turnspec/conformance/runner"
 	"github.com/turnspec/turnspec/fixtures"
 )
-
-// exampleList names for each check a defect and a case in which the check fails: lines
-// `check defect case`. The version of a case may be "newest".
-//
-//go:embed examples.txt
-var exampleList string
 
 // example is a failure of a check.
 type example struct {
@@ -42,51 +34,92 @@ const maxExample = 30
 // and then some defects do not show.
 const mostTries = 20
 
-// allExamples produces the failures that examples.txt names.
-func allExamples(ctx context.Context, checks []*conformance.Check) (map[string]example, error) {
-	return examplesOf(ctx, checks, exampleList)
-}
-
-// examplesOf produces the failures that lines of examples.txt name.
-func examplesOf(ctx context.Context, checks []*conformance.Check, list string) (map[string]example, error) {
+// examplesOf produces a failure of each check that a broken adapter fails. The table of these
+// names the cheapest case, and the fault if it takes one.
+func examplesOf(ctx context.Context, checks []*conformance.Check) (map[string]example, error) {
 	out := map[string]example{}
-	for line := range strings.Lines(list) {
-		words := strings.Fields(line)
-		i := slices.IndexFunc(checks, func(c *conformance.Check) bool { return len(words) == 3 && c.ID == words[0] })
-		if i < 0 {
-			return nil, fmt.Errorf("examples.txt: %q names no check, defect and case; run `go run ./cmd/docs --search`", line)
+	for _, c := range checks {
+		shown, ok, err := chooseFailure(c)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
 		}
 		text := ""
 		for n := 0; n < mostTries && text == ""; n++ {
-			var err error
-			if text, err = fail(ctx, checks[i], words[1], words[2]); err != nil {
+			if text, err = fail(ctx, c, shown); err != nil {
 				return nil, err
 			}
 		}
 		if text == "" {
-			return nil, fmt.Errorf("examples.txt: %s does not fail %s on %s any more; run `go run ./cmd/docs --search`", words[1], words[0], words[2])
+			return nil, fmt.Errorf("%s: not so any more; `go test ./conformance/internal/broken -run 'TestMatrix/of/%s$' -update` writes the lines of the adapter again", shown, shown.Adapter)
 		}
-		out[words[0]] = example{words[1], fixtures.Embedded().Resolve(words[2]), text}
+		out[c.ID] = example{shown.Adapter, caseOf(shown), text}
 	}
 	return out, nil
 }
 
+// caseOf returns the id of the case in which an adapter fails.
+func caseOf(f defects.Failure) string {
+	return fixtures.Embedded().Resolve(f.Runtime + "/newest/" + f.Scenario)
+}
+
+// chooseFailure returns the failure that shows a check best, and whether there is one: that of
+// the defect that the check is known for, without a fault if possible, and the shortest; that of
+// a reported bug in the scenario of the report.
+func chooseFailure(c *conformance.Check) (best defects.Failure, ok bool, err error) {
+	for _, d := range proving(c) {
+		lines, err := defects.Failures(d)
+		if err != nil {
+			return best, false, err
+		}
+		lines = slices.DeleteFunc(lines, func(f defects.Failure) bool { return f.Check != c.ID || reference.Of(f.Runtime) == nil })
+		if len(lines) == 0 {
+			continue
+		}
+		best = slices.MinFunc(lines, func(f, g defects.Failure) int {
+			return cmp.Or(cmp.Compare(min(len(f.Fault), 1), min(len(g.Fault), 1)), cmp.Compare(sizeOf(f), sizeOf(g)))
+		})
+		for _, b := range defects.Bugs() {
+			if b.Check == c.ID && b.Defect == d.Name {
+				best.Scenario = b.Scenario
+			}
+		}
+		return best, true, nil
+	}
+	return best, false, nil
+}
+
+// sizeOf returns the size of the case in which an adapter fails; 0 if there is no such case,
+// which performing it reports.
+func sizeOf(f defects.Failure) int64 {
+	file, err := fs.Stat(fixtures.Embedded().FS, caseOf(f)+".txtar")
+	if err != nil {
+		return 0
+	}
+	return file.Size()
+}
+
 // fail lets an adapter with a defect perform a case, and returns the failure of the
 // check as text, or "" if it does not fail.
-func fail(ctx context.Context, c *conformance.Check, defect, id string) (string, error) {
-	d, err := defects.Named(defect)
+func fail(ctx context.Context, c *conformance.Check, f defects.Failure) (string, error) {
+	d, err := defects.Named(f.Adapter)
 	if err != nil {
 		return "", err
 	}
-	runtime, _, _ := fixtures.SplitCaseID(id)
-	a := reference.Of(runtime)
+	a := reference.Of(f.Runtime)
 	if a == nil {
-		return "", fmt.Errorf("%s: there is no adapter for %s", id, runtime)
+		return "", fmt.Errorf("%s: there is no adapter for %s", f, f.Runtime)
 	}
-	rep, err := runner.Run(ctx, conformance.Config{
-		Corpus: fixtures.Embedded(), Checks: []*conformance.Check{c}, Cases: []string{id}, Places: 1, Seed: 1,
-		Subjects: []conformance.Subject{d.Subject(backend.Adapter(runtime, a))},
-	})
+	cfg := conformance.Config{
+		Corpus: fixtures.Embedded(), Checks: []*conformance.Check{c}, Cases: []string{caseOf(f)}, Places: 2, Seed: 1,
+		Subjects: []conformance.Subject{d.Subject(backend.Adapter(f.Runtime, a))},
+	}
+	if f.Fault != "" {
+		cfg.Faults = []conformance.FaultAt{{Name: f.Fault}}
+	}
+	rep, err := runner.Run(ctx, cfg)
 	failed := func(r conformance.Result) bool { return r.Verdict == conformance.Fail }
 	if err != nil || !slices.ContainsFunc(rep.Results, failed) {
 		return "", err
@@ -103,54 +136,6 @@ func fail(ctx context.Context, c *conformance.Check, defect, id string) (string,
 	return strings.Join(lines, "\n"), nil
 }
 
-// writeExamples looks for a failure of each check, and writes examples.txt.
-func writeExamples(ctx context.Context, file string) error {
-	var b strings.Builder
-	for _, c := range everyCheck() {
-		defect, id, err := findExample(ctx, c)
-		if err != nil {
-			return err
-		}
-		if id == "" {
-			fmt.Fprintln(os.Stderr, "no example of", c.ID)
-			continue
-		}
-		fmt.Fprintln(os.Stderr, c.ID, defect, id)
-		fmt.Fprintln(&b, c.ID, defect, ofNewest(id))
-	}
-	return os.WriteFile(file, []byte(b.String()), 0o644)
-}
-
-// ofNewest returns the id with "newest" in place of the newest version, so that the next one
-// changes no example.
-func ofNewest(id string) string {
-	runtime, _, scenario := fixtures.SplitCaseID(id)
-	if newest := runtime + "/newest/" + scenario; fixtures.Embedded().Resolve(newest) == id {
-		return newest
-	}
-	return id
-}
-
-// findExample returns a defect and a case in which it fails the check.
-func findExample(ctx context.Context, c *conformance.Check) (defect, id string, err error) {
-	for _, d := range proving(c) {
-		ids, err := candidates(c, d)
-		if err != nil {
-			return "", "", err
-		}
-		for _, id := range ids {
-			text, err := fail(ctx, c, d.Name, id)
-			if err != nil {
-				return "", "", err
-			}
-			if text != "" {
-				return d.Name, id, nil
-			}
-		}
-	}
-	return "", "", nil
-}
-
 // proving returns the defects that a check catches: first that of a reported bug, then
 // those that fail few other checks.
 func proving(c *conformance.Check) []defects.Defect {
@@ -163,42 +148,4 @@ func proving(c *conformance.Check) []defects.Defect {
 	}
 	slices.SortStableFunc(out, func(a, b defects.Defect) int { return rank(a) - rank(b) })
 	return out
-}
-
-// candidates returns the newest cases of the defect's runtimes: first those of the
-// reported bug, then those of the check's topic, the shortest first.
-func candidates(c *conformance.Check, d defects.Defect) ([]string, error) {
-	corpus := fixtures.Embedded()
-	all, err := corpus.CaseIDs()
-	if err != nil {
-		return nil, err
-	}
-	topic, _, _ := strings.Cut(c.ID, ".")
-	rank := func(scenario string) int {
-		switch {
-		case slices.ContainsFunc(defects.Bugs(), func(b defects.Bug) bool { return b.Check == c.ID && b.Scenario == scenario }):
-			return 0
-		case strings.HasPrefix(scenario, topic+"/"):
-			return 1
-		}
-		return 2
-	}
-	var ids []string
-	size := map[string]int64{}
-	for _, id := range fixtures.Newest(all) {
-		if runtime, _, _ := fixtures.SplitCaseID(id); reference.Of(runtime) == nil || d.Runtime != "" && d.Runtime != runtime {
-			continue
-		}
-		file, err := fs.Stat(corpus.FS, id+".txtar")
-		if err != nil {
-			return nil, err
-		}
-		ids, size[id] = append(ids, id), file.Size()
-	}
-	slices.SortStableFunc(ids, func(a, b string) int {
-		_, _, x := fixtures.SplitCaseID(a)
-		_, _, y := fixtures.SplitCaseID(b)
-		return cmp.Or(rank(x)-rank(y), cmp.Compare(size[a], size[b]))
-	})
-	return ids, nil
 }

@@ -19,7 +19,6 @@ import (
 
 func main() {
 	out := flag.String("out", "docs", "the folder to write")
-	search := flag.Bool("search", false, "look for a new example failure of each check, and write cmd/docs/examples.txt")
 	pictures := flag.Bool("pictures", false, "take the pictures of index.md again, with Chromium, Python and script (util-linux), and write no pages")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -27,7 +26,7 @@ func main() {
 	if *pictures {
 		err = takePictures(ctx, pictureFolder)
 	} else {
-		err = run(ctx, os.Stdout, *out, *search)
+		err = run(ctx, os.Stdout, *out)
 	}
 	stop()
 	if err != nil {
@@ -36,11 +35,8 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, stdout io.Writer, out string, search bool) error {
-	if search {
-		return writeExamples(ctx, "cmd/docs/examples.txt")
-	}
-	s, err := build(ctx, os.DirFS("."), allExamples)
+func run(ctx context.Context, stdout io.Writer, out string) error {
+	s, err := build(ctx, os.DirFS("."), examplesOf)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ package defects
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,6 +18,15 @@ import (
 // Defect is a mistake that an adapter can make. Its Subject method returns a subject
 // with it.
 type Defect = broken.Adapter
+
+// Failure is a check that a defect makes an adapter fail, and the cheapest run that shows it.
+type Failure = broken.Failure
+
+// Failures returns the failures of adapters with a defect.
+func Failures(d Defect) ([]Failure, error) {
+	table, err := broken.Failures()
+	return slices.Clone(table[d.Name]), err
+}
 
 // Named returns the defect of that name.
 func Named(name string) (Defect, error) {
