@@ -73,16 +73,8 @@ func workingDir(dir string) (string, error) {
 func commandLine(o adapters.Options) []string {
 	args := slices.Clone(o.Command)
 	if len(args) == 0 {
-		args = []string{cmp.Or(proc.Getenv(o.Env, "ACP_PATH"), proc.LookPath(o.Env, programs...))}
-		switch filepath.Base(args[0]) {
-		case openCodeName:
-			args = append(args, "acp")
-		case copilotName, qwenProgram:
-			args = append(args, "--acp")
-		}
+		args = []string{cmp.Or(proc.Getenv(o.Env, "ACP_PATH"), proc.LookPath(o.Env, programs()...))}
+		args = append(args, argsOf(filepath.Base(args[0]))...)
 	}
 	return append(args, o.Args...)
 }
-
-// programs are the names under which agents are installed, the first that is found counts.
-var programs = []string{"acp", "codex-acp", "claude-agent-acp", openCodeName, copilotName, qwenProgram}

@@ -45,7 +45,7 @@ type client struct {
 
 func newClient(h session.Host, o adapters.Options, dir string, offered Adapter) *client {
 	c := &client{host: h, o: o, dir: dir, offered: offered, terminals: map[string]*terminal{}, launchTerminal: proc.Exec{}}
-	c.t = &translator{l: h.Ledger(), live: c}
+	c.t = &translator{l: h.Ledger(), live: c, agent: &otherAgent}
 	return c
 }
 

@@ -13,15 +13,6 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
-// copilotName is the name of the program of GitHub Copilot CLI.
-const copilotName = "copilot"
-
-// isCopilot reports whether the agent is GitHub Copilot CLI.
-func (t *translator) isCopilot() bool { return agentNamed(t.agent(), copilotName) }
-
-// agentNamed reports whether an agent with this version has the name.
-func agentNamed(version, name string) bool { return strings.HasPrefix(version, name+"-") }
-
 // Copilot reports some things in pieces of text that look like those of the model: that it repeats
 // a request, that the user has denied a call, that a file was written, or that the turn has failed.
 // Each is one whole piece.
@@ -31,9 +22,9 @@ var (
 	copilotError = regexp.MustCompile(`^Error: `)
 )
 
-// copilotWords handles a piece of text of Copilot that holds its own words, and reports whether it
+// copilotText handles a piece of text of Copilot that holds its own words, and reports whether it
 // was one. The words of an error end the turn. If the turn goes on, they were the model's.
-func (t *translator) copilotWords(sc *ledger.Scope, text string) bool {
+func (t *translator) copilotText(sc *ledger.Scope, text string) bool {
 	if m := copilotRetry.FindStringSubmatch(text); m != nil {
 		t.abandonBlock(sc)
 		t.nameless = ""
@@ -47,16 +38,8 @@ func (t *translator) copilotWords(sc *ledger.Scope, text string) bool {
 		t.copilotFailure = text
 		return true
 	}
+	t.copilotGoesOn(sc)
 	return false
-}
-
-// copilotAsks handles that Copilot is about to send a request to the model, of which it has
-// estimated the size: the message before has ended.
-func (t *translator) copilotAsks() {
-	if sc := t.l.Turn(); sc != nil && t.isCopilot() {
-		t.endBlock(sc, event.BlockComplete)
-		t.nameless = ""
-	}
 }
 
 // copilotGoesOn emits what was held as the words of an error: the turn did not end with them.
@@ -94,7 +77,7 @@ func copilotErrorOf(words string) event.Error {
 // messageID returns the id of the message of a piece. An agent that names no messages begins one
 // with a turn, after the result of a call and after a retry; it has a number in the session.
 func (t *translator) messageID(u *update) string {
-	if u.MessageID != "" || !t.isCopilot() && !t.isQwen() {
+	if u.MessageID != "" || !t.agent.namesNoMessages {
 		return string(u.MessageID)
 	}
 	if t.nameless == "" {

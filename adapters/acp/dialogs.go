@@ -148,7 +148,7 @@ func (t *translator) callResolved(c *toolCall, failed bool) (denied bool) {
 		}
 		t.questions.Drop(q)
 		switch {
-		case failed && t.isCopilot() && !c.isRejected():
+		case failed && t.agent.rejected != nil && !t.agent.rejected(c):
 			t.l.Resolve(q.ID, event.DecisionAllow, event.ByUser, nil)
 		case failed:
 			t.l.Resolve(q.ID, event.DecisionDeny, event.ByUser, nil)

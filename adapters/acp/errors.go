@@ -25,10 +25,7 @@ func (e rpcError) Unwrap() error { return adapters.ErrRefused }
 
 // Error returns the words of an error for a reader. Some agents have them in the data.
 func (e rpcError) Error() string {
-	d := lenient.Decode[struct {
-		Details lenient.Str `json:"details"`
-		Message lenient.Str `json:"message"`
-	}](e.Data)
+	d := lenient.Decode[errorDetails](e.Data)
 	text := string(e.Message)
 	for _, s := range []lenient.Str{d.Details, d.Message} {
 		if s != "" && !strings.Contains(text, string(s)) {
@@ -36,6 +33,18 @@ func (e rpcError) Error() string {
 		}
 	}
 	return cmp.Or(text, "error "+strconv.Itoa(int(e.Code)))
+}
+
+// errorDetails are what some agents say in the data of an error.
+type errorDetails struct {
+	Service lenient.Str `json:"service"`
+	Details lenient.Str `json:"details"`
+	Message lenient.Str `json:"message"`
+}
+
+// isFailedPrompt reports whether an error of a transcript is that of a turn.
+func (t *translator) isFailedPrompt(e rpcError) bool {
+	return t.opened && t.agent.failsTurn != nil && t.agent.failsTurn(lenient.Decode[errorDetails](e.Data))
 }
 
 // statusWords find the HTTP status in the words of an error.

@@ -89,6 +89,7 @@ func (c *client) Start() {
 	p.Capabilities.FS.Read, p.Capabilities.FS.Write, p.Capabilities.Terminal = c.offered.Files, c.offered.Files, c.offered.Terminals
 	c.send("initialize", p, true, func(v jsontext.Value, err error) {
 		c.info = lenient.Decode[initResult](v)
+		c.t.agent = agentOf(&c.info)
 		if err == nil && c.info.ProtocolVersion != 1 {
 			err = fmt.Errorf("initialize: the agent speaks version %v of the protocol, this adapter speaks version 1", c.info.ProtocolVersion)
 		}
@@ -192,7 +193,7 @@ func namedValues(values map[string]string) []namedValue {
 // checkServers returns an error for a server that the agent cannot reach.
 func (c *client) checkServers() error {
 	for _, s := range c.o.MCP {
-		if s.URL == "" && agentNamed(c.info.version(), copilotName) { // it would open the session without a word, and without the server
+		if s.URL == "" && c.t.agent.reachesURLsOnly {
 			return fmt.Errorf("mcp: server %s: the agent takes servers over HTTP alone: %w", s.Name, adapters.ErrUnsupported)
 		}
 		if t := transportOf(s); s.URL != "" && !lenient.IsTrue(c.info.Capabilities.MCP[t]) {

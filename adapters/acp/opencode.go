@@ -16,9 +16,6 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 )
 
-// openCodeName is the name by which opencode introduces itself.
-const openCodeName = "opencode"
-
 // permissionEnv is the variable with permissions that opencode adds to those of its settings.
 // It is the only way to choose what opencode asks about: its modes are its agents. No other
 // agent reads it.
@@ -62,7 +59,7 @@ func permissions(o adapters.Options) []string {
 // checkPermissions returns an error if opencode was not started with the permissions of the
 // mode, or for the Judge.
 func (c *client) checkPermissions() error {
-	if c.info.isOpenCode() && proc.Getenv(c.o.Env, permissionEnv) != "" && (c.o.Judge != nil || openCodePermissions[c.o.Mode] != nil) {
+	if c.t.agent.modeAtStart && proc.Getenv(c.o.Env, permissionEnv) != "" && (c.o.Judge != nil || openCodePermissions[c.o.Mode] != nil) {
 		return fmt.Errorf("mode: a mode and a judge need %s, which the environment holds already: %w", permissionEnv, adapters.ErrUnsupported)
 	}
 	return nil
@@ -95,12 +92,6 @@ func (t *translator) startMode() string {
 	return t.live.o.Mode
 }
 
-// isOpenCode reports whether the agent is opencode.
-func (r *initResult) isOpenCode() bool { return strings.EqualFold(string(r.Info.Name), openCodeName) }
-
-// isOpenCode reports whether the agent is opencode.
-func (t *translator) isOpenCode() bool { return strings.HasPrefix(t.agent(), openCodeName+"-") }
-
 // openCodeTools are the names of events for the tools of opencode. Others keep theirs.
 var openCodeTools = map[string]string{
 	"bash": "Bash", "read": "Read", "edit": "Edit", "write": "Write", "grep": "Grep", "glob": "Glob", "list": "LS",
@@ -112,7 +103,8 @@ var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
 // openCodeTool returns the name of a tool, which opencode has as the title of a call that
 // begins. It joins the names of an MCP server and of its tool with a sign that either may have.
-func (t *translator) openCodeTool(title string) string {
+func (t *translator) openCodeTool(u *update) string {
+	title := string(u.Title)
 	if t.live != nil {
 		for _, m := range t.live.o.MCP {
 			if tool, ok := strings.CutPrefix(title, notInNames.ReplaceAllString(m.Name, "_")+"_"); ok {
@@ -133,21 +125,11 @@ const (
 	minCutOutput = 20_000
 )
 
-// isFailedPrompt reports whether an error is that of a turn of opencode or Qwen Code: other requests fail in
-// its client, and not in its session.
-func (t *translator) isFailedPrompt(e rpcError) bool {
-	d := lenient.Decode[struct {
-		Service lenient.Str `json:"service"`
-		Details lenient.Str `json:"details"`
-	}](e.Data)
-	return t.opened && (t.isOpenCode() && d.Service == "session" || t.isQwen() && qwenFailure.MatchString(string(d.Details)))
-}
-
 // neverMade reports whether an update ends a call that was announced and whose input the model
 // was still writing when it was stopped: it made no such call.
 func (t *translator) neverMade(u *update) bool {
 	c := t.call(string(u.ToolCallID))
-	return u.Status == "failed" && c != nil && !c.started && t.isOpenCode() && lenient.IsTrue(lenient.Decode[openCodeOutput](u.RawOutput).Metadata.Interrupted)
+	return u.Status == "failed" && c != nil && !c.started && lenient.IsTrue(lenient.Decode[openCodeOutput](u.RawOutput).Metadata.Interrupted)
 }
 
 // openCodePlan emits the list of steps that a call sets.

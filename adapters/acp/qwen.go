@@ -9,12 +9,6 @@ import (
 	"github.com/turnspec/turnspec/adapters/internal/lenient"
 )
 
-// qwenName is the name by which Qwen Code introduces itself, and qwenProgram that of its program.
-const (
-	qwenName    = "qwen-code"
-	qwenProgram = "qwen"
-)
-
 // drainQueue is the request by which Qwen Code asks for messages into the running turn, after each
 // call.
 const drainQueue = "craft/drainMidTurnQueue"
@@ -24,9 +18,6 @@ const qwenMode = "qwen/notify/session/mode-update"
 
 // qwenFailure begins the details of an error of the model's API: its status.
 var qwenFailure = regexp.MustCompile(`^\d{3} `)
-
-// isQwen reports whether the agent is Qwen Code.
-func (t *translator) isQwen() bool { return agentNamed(t.agent(), qwenName) }
 
 // qwenMeta is what Qwen Code adds to the empty piece that ends each message of the model.
 type qwenMeta struct {
@@ -52,7 +43,7 @@ func (t *translator) qwenUsage(u *update) {
 
 // completeQwen completes the result of a call of Qwen Code: its content is what the model gets, and
 // its raw output describes that. The tool that writes a file shows an old text for a change alone.
-func (c *toolCall) completeQwen(d *event.ToolResult) {
+func (*translator) completeQwen(c *toolCall, d *event.ToolResult) {
 	if text := textsOf(c.content); text != "" {
 		d.Output = text
 	}

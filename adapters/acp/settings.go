@@ -67,7 +67,7 @@ func optionOf(options jsontext.Value, category string) string {
 
 // modeID returns the agent's mode for a mode: the first that it offers, or the name itself.
 func (c *client) modeID(mode string) (string, error) {
-	if c.info.isOpenCode() {
+	if c.t.agent.modeAtStart {
 		return c.openCodeMode(mode)
 	}
 	for _, id := range modeIDs[mode] {
@@ -163,7 +163,7 @@ func (t *translator) modeInForce() string {
 	if t.switched && (t.option.in == "" || t.option.in == t.mode) {
 		return t.option.mode
 	}
-	if t.mode == buildAgent && t.isOpenCode() {
+	if t.mode == buildAgent && t.agent.modeAtStart {
 		return t.startMode()
 	}
 	return modeName(t.mode)

@@ -78,7 +78,7 @@ func (t *translator) updateTool(u *update, b []byte) {
 	c := t.merge(u)
 	ends := u.Status == "completed" || u.Status == "failed"
 	// Some agents announce a call before its input is known.
-	if w := c.webAction(); ends || w != nil && !w.isEmpty() || w == nil && (u.Kind == "tool_call_update" || !isEmpty(c.input) && !t.isOpenCode() || u.Status != "pending") {
+	if w := c.webAction(); ends || w != nil && !w.isEmpty() || w == nil && (u.Kind == "tool_call_update" || !isEmpty(c.input) && !t.agent.partialInput || u.Status != "pending") {
 		t.startTool(sc, c)
 	}
 	t.emitOutput(sc, c, u, ends)
@@ -96,17 +96,14 @@ func (t *translator) merge(u *update) *toolCall {
 	}
 	m := lenient.Decode[meta](u.Meta)
 	c.name = cmp.Or(string(m.ClaudeCode.ToolName), string(u.Name), c.name)
-	if c.name == "" && u.Title != "" && t.isOpenCode() {
-		c.name = t.openCodeTool(string(u.Title))
-	}
-	if c.name == "" && t.isCopilot() {
-		c.name = t.copilotTool(u)
+	if c.name == "" && u.Title != "" && t.agent.toolName != nil {
+		c.name = t.agent.toolName(t, u)
 	}
 	c.title, c.kind = cmp.Or(string(u.Title), c.title), cmp.Or(string(u.ToolKind), c.kind)
 	c.mcp = c.mcp || lenient.IsTrue(m.MCP)
 	// claude-agent-acp asks for the approval of a plan without the plan, which it showed before.
-	if u.Kind == "" && (t.isOpenCode() || t.isCopilot()) && c.started {
-		u.RawInput = nil // they ask with what the call changes, or with parts of the command, in the place of the input
+	if u.Kind == "" && t.agent.inputIsChange && c.started {
+		u.RawInput = nil
 	}
 	if !isEmpty(u.RawInput) || isEmpty(c.input) && len(u.RawInput) > 0 && u.RawInput.Kind() != 'n' {
 		c.input = u.RawInput.Clone()
@@ -204,7 +201,7 @@ func (t *translator) startTool(sc *ledger.Scope, c *toolCall) {
 	c.started = true
 	t.endBlock(sc, event.BlockComplete)
 	sc.ToolStart(c.start())
-	if c.name == "TodoWrite" && t.isOpenCode() {
+	if c.name == "TodoWrite" && t.agent.plansByTool {
 		t.openCodePlan(sc, c)
 	}
 }
@@ -278,8 +275,8 @@ func inputOf(v jsontext.Value) event.Raw {
 // emitOutput emits what is new in the output of a running call. Content replaces the content
 // before it, so only what goes beyond it is new; the data of a terminal is appended.
 func (t *translator) emitOutput(sc *ledger.Scope, c *toolCall, u *update, ends bool) {
-	if t.isCopilot() {
-		return // it shows the output of a command when that has ended, once more and in another form
+	if t.agent.outputAfterEnd {
+		return
 	}
 	m := lenient.Decode[meta](u.Meta)
 	if data := string(m.Output.Data); data != "" {
@@ -293,7 +290,7 @@ func (t *translator) emitOutput(sc *ledger.Scope, c *toolCall, u *update, ends b
 	if text == "" && c.kind == "execute" {
 		text = textsOf(u.Content)
 	}
-	if text == "" || ends || t.isOpenCode() && strings.HasPrefix(text, cutOutput) && len(text) > minCutOutput {
+	if text == "" || ends || t.agent.cutsOutput && strings.HasPrefix(text, cutOutput) && len(text) > minCutOutput {
 		return
 	}
 	if rest, ok := strings.CutPrefix(text, c.text); ok {
@@ -315,18 +312,12 @@ func (t *translator) endTool(sc *ledger.Scope, c *toolCall, failed bool) {
 	if failed {
 		d.Status = event.ToolError
 	}
-	if t.isOpenCode() {
-		t.completeOpenCode(c, &d)
-	}
-	if t.isCopilot() {
-		t.completeCopilot(c, &d)
-	}
-	if t.isQwen() {
-		c.completeQwen(&d)
+	if t.agent.completeResult != nil {
+		t.agent.completeResult(t, c, &d)
 	}
 	t.nameless = "" // the model is asked again
 	start, denied := c.start(), t.callResolved(c, failed)
-	denied = denied || t.isCopilot() && c.isRejected()
+	denied = denied || t.agent.rejected != nil && t.agent.rejected(c)
 	if why, ok := strings.CutPrefix(d.Output, deniedPrefix); ok && failed && len(c.rawOutput) == 0 {
 		d.Output, denied = why, true
 	}

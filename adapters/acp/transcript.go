@@ -15,7 +15,7 @@ import (
 // Transcribe implements adapters.Transcriber.
 func (Adapter) Transcribe(sessionID string, emit func(event.Event)) adapters.Transcript {
 	return ledger.Transcribe(runtimeName, sessionID, emit, func(l *ledger.Ledger) (func([]byte), func()) {
-		t := &translator{l: l}
+		t := &translator{l: l, agent: &otherAgent}
 		return t.handleLine, func() {
 			if t.opened {
 				t.announce()

@@ -18,9 +18,10 @@ import (
 // translator converts the agent's lines to events. The live adapter and transcripts
 // share it. live is nil in a transcript.
 type translator struct {
-	l    *ledger.Ledger
-	m    line
-	live *client
+	l     *ledger.Ledger
+	m     line
+	live  *client
+	agent *knownAgent // as it has introduced itself
 
 	session     string
 	version     string // in a transcript
@@ -99,7 +100,7 @@ func (t *translator) handleReply(b []byte) {
 	case members["protocolVersion"] != nil:
 		t.opened, t.initialized = false, true
 		info := lenient.Decode[initResult](m.Result)
-		t.version = info.version()
+		t.version, t.agent = info.version(), agentOf(&info)
 	case members["stopReason"] != nil:
 		t.promptEnded(m.Result, nil)
 	case !t.opened && (members["sessionId"] != nil || members["modes"] != nil || members["configOptions"] != nil):
@@ -131,7 +132,7 @@ func (t *translator) handleUpdate(b []byte) {
 		if !isKnownUpdate(string(u.Kind)) {
 			t.l.Unknown(cmp.Or(string(u.Kind), "an update"), b)
 		}
-		if strings.HasSuffix(string(u.Kind), "_message_chunk") && (t.isCopilot() || t.isQwen()) {
+		if strings.HasSuffix(string(u.Kind), "_message_chunk") && t.agent.namesNoMessages {
 			t.messages++ // so that a message of the history has no number of a later one
 		}
 		return // what an agent replays before the session is open
@@ -151,8 +152,8 @@ func (t *translator) handleUpdate(b []byte) {
 	case "session_info_update":
 		t.handleInfo(&u, b)
 	case "current_mode_update":
-		if t.live == nil && agentNamed(t.agent(), "claude-agent-acp") {
-			t.announce() // in a turn: it reports as config_option_update what the client sets
+		if t.live == nil && t.agent.modesInTurn {
+			t.announce()
 		}
 		t.modeSet(string(u.CurrentModeID))
 	case "config_option_update":
@@ -160,7 +161,10 @@ func (t *translator) handleUpdate(b []byte) {
 	case "available_commands_update":
 		t.commandsOffered(u.Commands)
 	case "usage_update":
-		t.copilotAsks()
+		if sc := t.l.Turn(); sc != nil && t.agent.asksByUsage {
+			t.endBlock(sc, event.BlockComplete)
+			t.nameless = ""
+		}
 		t.context = event.Context{Used: int64(u.Used), Window: int64(u.Size)}
 		if u.Cost.Amount != nil && (u.Cost.Currency == "USD" || u.Cost.Currency == "") {
 			t.cost = u.Cost.Amount
@@ -205,9 +209,7 @@ func (t *translator) addChunk(u *update, b []byte) {
 	if c.Text == "" {
 		if sc := t.l.Turn(); sc != nil {
 			t.endBlock(sc, event.BlockComplete) // claude-agent-acp begins each block with an empty piece, Qwen Code ends each message with one
-			if t.isQwen() {
-				t.qwenUsage(u)
-			}
+			t.qwenUsage(u)
 		}
 		return
 	}
@@ -215,7 +217,7 @@ func (t *translator) addChunk(u *update, b []byte) {
 	if sc == nil {
 		return
 	}
-	if t.isOfAgent(u) {
+	if t.agent.ownPiece != nil && t.agent.ownPiece(u) {
 		if t.codex.failed {
 			t.codex.words += string(c.Text)
 			return
@@ -226,11 +228,8 @@ func (t *translator) addChunk(u *update, b []byte) {
 		t.l.Notice(event.LevelWarning, event.NoticeWarning, string(c.Text), nil)
 		return
 	}
-	if t.isCopilot() {
-		if t.copilotWords(sc, string(c.Text)) {
-			return
-		}
-		t.copilotGoesOn(sc)
+	if t.agent.ownText != nil && t.agent.ownText(t, sc, string(c.Text)) {
+		return
 	}
 	t.addText(sc, u, string(c.Text))
 }
@@ -248,27 +247,6 @@ func (t *translator) addText(sc *ledger.Scope, u *update, text string) {
 		return
 	}
 	sc.Delta(t.block, t.messageID(u), text)
-}
-
-// isOfAgent reports whether a piece of a message is the agent's own words and none of the
-// model: the words of an error, which the reply has too, or what a command prints.
-// codex-acp names no message then, claude-agent-acp one that is not of the model's API.
-func (t *translator) isOfAgent(u *update) bool {
-	switch agent := t.agent(); {
-	case strings.HasPrefix(agent, "codex-acp-"):
-		return u.MessageID == ""
-	case strings.HasPrefix(agent, "claude-agent-acp-"):
-		return !strings.HasPrefix(string(u.MessageID), "msg_")
-	}
-	return false
-}
-
-// agent is the name of the agent and its version.
-func (t *translator) agent() string {
-	if t.live != nil {
-		return t.live.info.version()
-	}
-	return t.version
 }
 
 // endBlock ends the block that is streamed: what follows is of another one.
@@ -355,8 +333,8 @@ func (t *translator) emitUsage(r promptResult) {
 	if u.Total == 0 || u.Input+u.Cached+u.Output == 0 { // codex-acp states a window that was exceeded as the total
 		return
 	}
-	if t.isOpenCode() {
-		u.Output += u.Think // which others count as output
+	if t.agent.reasoningApart {
+		u.Output += u.Think
 	}
 	d := event.Usage{Cost: t.cost, Scope: event.ScopeTurn, Tokens: event.Tokens{
 		Input: int64(max(u.Total-u.Output, 0)), Cached: int64(u.Cached), Output: int64(u.Output), Reasoning: int64(u.Think), Total: int64(u.Total),
@@ -365,14 +343,8 @@ func (t *translator) emitUsage(r promptResult) {
 		c := t.context
 		d.Context = &c
 	}
-	if t.isCopilot() {
-		d.Scope, d.Context = event.ScopeSession, nil // it estimates the context before each request
-	}
-	if t.isOpenCode() {
-		d.Scope = event.ScopeRequest
-		if d.Context != nil { // it states what the request held, without the reply
-			d.Context.Used = int64(u.Total)
-		}
+	if t.agent.completesTokens != nil {
+		t.agent.completesTokens(&d)
 	}
 	t.l.Emit(d)
 }

@@ -135,10 +135,15 @@ type initResult struct {
 	} `json:"agentInfo"`
 }
 
+// name is the name of the agent's package, in lower case and without a scope.
+func (r *initResult) name() string {
+	name := string(r.Info.Name)
+	return strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
+}
+
 // version is the name of the agent's package and its version: one runtime is many programs.
 func (r *initResult) version() string {
-	name := string(r.Info.Name)
-	return strings.Trim(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])+"-"+string(r.Info.Version), "-")
+	return strings.Trim(r.name()+"-"+string(r.Info.Version), "-")
 }
 
 // promptResult is the result of session/prompt.
