@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-var updatePage = flag.Bool("update-page", false, "write the programs into FIRST-ADAPTER.md")
+var updatePage = flag.Bool("update-page", false, "write the programs into ADAPTERS.md")
 
 // TestFirstAdapterPage checks that the page shows the example programs as they are.
 func TestFirstAdapterPage(t *testing.T) {
-	const page = "FIRST-ADAPTER.md"
+	const page = "ADAPTERS.md"
 	b, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

@@ -15,13 +15,14 @@ import (
 	"github.com/turnspec/turnspec/conformance/report"
 )
 
-// TestCIPage checks what "Gate your adapter in CI" asks people to copy: the inputs
+// TestCIPage checks what "Gate it in CI" asks people to copy: the inputs
 // of the action, the file of known failures, the Go code.
 func TestCIPage(t *testing.T) {
 	g := NewWithT(t)
-	b, err := os.ReadFile("../../conformance/CI.md")
+	b, err := os.ReadFile("../../conformance/ADAPTERS.md")
 	g.Expect(err).NotTo(HaveOccurred())
-	page := string(b)
+	_, page, found := strings.Cut(string(b), "\n## Gate it in CI\n")
+	g.Expect(found).To(BeTrue())
 	count := map[string]int{}
 	for _, m := range regexp.MustCompile("(?s)```([a-z]*)\n(.*?)```").FindAllStringSubmatch(page, -1) {
 		kind, text := m[1], m[2]

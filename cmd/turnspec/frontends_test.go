@@ -23,13 +23,13 @@ type frontEnd struct {
 	Error string   `json:"error"`
 }
 
-// TestFrontEnds lets useChat, HttpAgent and CopilotKit, with the code of FRONTENDS.md, talk to serve. `make test-dialects`
+// TestFrontEnds lets useChat, HttpAgent and CopilotKit, with the code of SERVE.md, talk to serve. `make test-dialects`
 // installs them.
 func TestFrontEnds(t *testing.T) {
 	g := NewWithT(t)
 	folder, err := filepath.Abs("../../.tmp/dialects")
 	g.Expect(err).NotTo(HaveOccurred())
-	page, err := os.ReadFile("../../adapters/backend/sidecar/FRONTENDS.md")
+	page, err := os.ReadFile("../../adapters/backend/sidecar/SERVE.md")
 	g.Expect(err).NotTo(HaveOccurred())
 	code := ""
 	for _, block := range regexp.MustCompile("(?s)```js\n(.*?)```").FindAllSubmatch(page, -1) {

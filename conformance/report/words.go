@@ -9,7 +9,7 @@ import (
 )
 
 // word is what a summary calls a verdict, or all verdicts of a check. wordOf maps each
-// verdict to one of them, as conformance/CI.md documents:
+// verdict to one of them, as conformance/ADAPTERS.md documents:
 //
 //	pass            pass, sent
 //	fail            fail, not testable, harness error

@@ -40,7 +40,7 @@ func TestFaultsTriedByKind(t *testing.T) {
 	all, limited, without, placed := len(fault.Operators()), tried(program{}, &adapters.Limits{}), tried(program{}, nil), tried(placed{}, nil)
 	for page, says := range map[string]string{
 		"../plug/jsonl/PROTOCOL.md": fmt.Sprintf("Of the %d faults %d are tried on a program that takes `limits`, %d on another, %d on a server that runs already.", all, limited, without, placed),
-		"../CI.md":                  fmt.Sprintf("%d of the %d faults are tried", limited, all),
+		"../ADAPTERS.md":            fmt.Sprintf("%d of the %d faults are tried", limited, all),
 	} {
 		b, err := os.ReadFile(page)
 		if err != nil {

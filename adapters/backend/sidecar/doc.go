@@ -96,7 +96,7 @@
 //
 // # Front ends
 //
-// FRONTENDS.md, beside this package, shows how useChat, HttpAgent and CopilotKit use the server. The id of the chat, or of the thread,
+// SERVE.md, beside this package, shows how useChat, HttpAgent and CopilotKit use the server. The id of the chat, or of the thread,
 // is the id of the session: the first message opens it with the options of the server, and a later one resumes it
 // if it has ended. A server of several runtimes needs runtime in the body, or in forwardedProps. Of the messages in
 // the body only the last one of the user counts: the runtime has the history. A message whose id was sent before is

@@ -15,7 +15,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/backend/sidecar"
 )
 
-// TestBehindTLS puts a proxy that encrypts before the server, as OPERATING.md says: it keeps the Host, which the
+// TestBehindTLS puts a proxy that encrypts before the server, as SERVE.md says: it keeps the Host, which the
 // server is told, and does not buffer. A page of that origin sends a message and receives the events at once.
 func TestBehindTLS(t *testing.T) {
 	g := NewWithT(t)

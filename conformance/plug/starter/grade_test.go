@@ -130,7 +130,7 @@ func TestStartersPass(t *testing.T) {
 				t.Skip("TestPlugsAreShort of package jsonl runs it without faults; TURNSPEC_MATRIX=whole runs it here")
 			}
 			dir := write(t, c.language, c.runtime)
-			if c.program == "text" { // the example of FIRST-ADAPTER.md, beside the same adapter
+			if c.program == "text" { // the example of ADAPTERS.md, beside the same adapter
 				texts := map[string]string{"typescript": "text.ts", "python": "text.py"}
 				b, err := os.ReadFile(filepath.Join(c.language, c.runtime, texts[c.language]))
 				if err := errors.Join(err, os.WriteFile(filepath.Join(dir, starter.Folder, texts[c.language]), b, 0o644)); err != nil {

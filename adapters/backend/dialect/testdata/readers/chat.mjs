@@ -1,4 +1,4 @@
-// Sends a message to turnspec serve as the front ends of FRONTENDS.md do, and prints what they show:
+// Sends a message to turnspec serve as the front ends of SERVE.md do, and prints what they show:
 // node chat.mjs SERVER TOKEN useChat|HttpAgent|CopilotKit allow|deny|cut|VALUE
 // VALUE is the answer to each question of the runtime, as JSON.
 import { setTimeout as sleep } from "node:timers/promises";
