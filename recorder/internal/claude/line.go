@@ -14,16 +14,14 @@ import (
 // members are those of a line that only the client needs. The rest is read by
 // package fixtures/wire/claude.
 type members struct {
-	Subtype wire.String `json:"subtype"`
-	State   wire.String `json:"state"`
-	Mode    wire.String `json:"permissionMode"`
-	Origin  struct {
+	State  wire.String `json:"state"`
+	Mode   wire.String `json:"permissionMode"`
+	Origin struct {
 		Kind wire.String `json:"kind"`
 	} `json:"origin"`
 	Patch struct {
 		Status wire.String `json:"status"`
 	} `json:"patch"`
-	Status     wire.String    `json:"status"`
 	TaskType   wire.String    `json:"task_type"`
 	Event      jsontext.Value `json:"event"`
 	Message    jsontext.Value `json:"message"`
@@ -81,7 +79,7 @@ func (c *client) Read(b []byte) {
 			continue
 		}
 		c.results[id] = true
-		c.startFromResult(m, t.ID)
+		c.startFromResult(l, m, t.ID)
 	}
 }
 
@@ -131,22 +129,22 @@ func (c *client) readSystem(l wire.Line, m members) {
 	if m.Mode != "" {
 		c.mode = string(m.Mode)
 	}
-	switch m.Subtype {
-	case "init":
+	switch l.Name {
+	case "system/init":
 		c.turns++
 		c.startQueued()
 		c.openSession(l.Session)
-	case "api_retry":
+	case "system/api_retry":
 		c.retries++
-	case "session_state_changed":
+	case "system/session_state_changed":
 		c.state = string(m.State)
-	case "task_started":
+	case "system/task_started":
 		if len(l.Background) > 0 {
 			c.startTask(l.Item, l.Task, m.TaskType == "local_agent")
 		}
-	case "task_notification":
-		c.endTask(l.Task, m.Status == "stopped")
-	case "task_updated":
+	case "system/task_notification":
+		c.endTask(l.Task, l.Status == "stopped")
+	case "system/task_updated":
 		// A version without reportsQueue sends the notification only after the turn.
 		if !c.cfg.reportsQueue && slices.Contains([]wire.String{"completed", "failed", "killed"}, m.Patch.Status) {
 			c.endTask(l.Task, m.Patch.Status == "killed")

@@ -96,10 +96,9 @@ func (c *client) moveAll(from, to string) {
 
 // startFromResult finds a task in the result of a tool. A version without
 // reportsQueue does not report on a task's start that it is in the background.
-func (c *client) startFromResult(m members, toolUse string) {
+func (c *client) startFromResult(l wire.Line, m members, toolUse string) {
 	var r struct {
 		Command wire.String `json:"backgroundTaskId"`
-		Async   bool        `json:"isAsync"`
 		Agent   wire.String `json:"agentId"`
 	}
 	if c.cfg.reportsQueue || wire.Decode(m.ToolResult, &r) != nil {
@@ -108,7 +107,7 @@ func (c *client) startFromResult(m members, toolUse string) {
 	switch {
 	case r.Command != "":
 		c.startTask(toolUse, string(r.Command), false)
-	case r.Async:
+	case len(l.Background) > 0:
 		c.startTask(toolUse, string(r.Agent), true)
 	}
 }

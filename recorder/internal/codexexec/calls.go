@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // calls finds the scenario's tool calls in items, which have no ids of the model.
@@ -28,37 +29,36 @@ func callsOf(s *fixtures.Scenario, version string) calls {
 	return c
 }
 
-// toolItems are the types of items that tool calls make.
-var toolItems = []string{"command_execution", "file_change", "mcp_tool_call", "web_search", "todo_list", "collab_tool_call"}
-
-// read reads a line. Each process counts its items from 0.
-func (c *calls) read(line []byte) {
-	var l struct {
-		Type string `json:"type"`
-		Item struct {
-			ID      string `json:"id"`
-			Type    string `json:"type"`
-			Command string `json:"command"`
-		} `json:"item"`
-	}
-	if json.Unmarshal(line, &l) != nil {
-		return
-	}
-	if l.Type == "thread.started" {
+// read handles a line. Each process counts its items from 0. The list of steps is a call of the
+// model, but no tool call to the harness.
+func (c *calls) read(l wire.Line, line []byte) {
+	if l.Opened != "" {
 		c.items = map[string]string{}
 	}
-	if !slices.Contains(toolItems, l.Item.Type) {
+	if len(l.Tools) == 0 && !l.TicksOff {
 		return
 	}
-	call, known := c.items[l.Item.ID]
+	call, known := c.items[l.Item]
 	if !known {
-		call = c.take(l.Item.Command)
-		c.items[l.Item.ID] = call
+		call = c.take(commandOf(line))
+		c.items[l.Item] = call
 	}
 	c.started[call] = true
-	if l.Type == "item.completed" {
+	if l.Kind == wire.Item {
 		c.completed[call] = true
 	}
+}
+
+// commandOf returns the command of a line, which only the client needs. The rest is read by
+// package fixtures/wire/codexexec.
+func commandOf(line []byte) string {
+	var m struct {
+		Item struct {
+			Command wire.String `json:"command"`
+		} `json:"item"`
+	}
+	_ = wire.Decode(line, &m) // other items have none
+	return string(m.Item.Command)
 }
 
 // take returns the first call without an item that runs the command, or else the first one;

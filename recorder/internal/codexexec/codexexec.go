@@ -151,7 +151,7 @@ func (c *client) Read(b []byte) {
 	if c.d.Runtime.Wire.ReadStatement(b).Notice == wire.NoticeRetry {
 		c.retries = true
 	}
-	c.calls.read(b)
+	c.calls.read(l, b)
 }
 
 // ShowsTool implements drive.Client.
