@@ -14,12 +14,10 @@ import (
 // params are the members of notifications that only the client needs. The rest is
 // read by package fixtures/wire/codex.
 type params struct {
-	Name      string         `json:"name"`
-	WillRetry bool           `json:"willRetry"`
-	Status    jsontext.Value `json:"status"`
-	Turn      struct {
+	Name   string         `json:"name"`
+	Status jsontext.Value `json:"status"`
+	Turn   struct {
 		RootID string `json:"rootTurnId"`
-		Status string `json:"status"`
 	} `json:"turn"`
 	Item struct {
 		Text  string `json:"text"`
@@ -45,7 +43,7 @@ func (c *client) Read(b []byte) {
 	case l.Kind == wire.Request:
 		c.d.Fail(c.handleRequest(l))
 	case l.Method != "":
-		c.readNotification(l)
+		c.readNotification(l, c.d.Runtime.Wire.ReadStatement(b))
 	}
 }
 
@@ -69,7 +67,7 @@ func (c *client) readReply(l wire.Line) {
 	}
 }
 
-func (c *client) readNotification(l wire.Line) {
+func (c *client) readNotification(l wire.Line, stated wire.Statement) {
 	c.seen[l.Method] = true
 	var p params
 	if err := wire.Decode(l.Params, &p); err != nil {
@@ -94,11 +92,11 @@ func (c *client) readNotification(l wire.Line) {
 	case "turn/started":
 		c.startedTurn(l, p)
 	case "turn/completed":
-		c.endTurn(l, p)
+		c.endTurn(l, stated)
 	case "serverRequest/resolved":
 		c.resolved[string(l.RepliesTo)] = true
 	case "error":
-		c.retry = c.retry || p.WillRetry
+		c.retry = c.retry || stated.Notice == wire.NoticeRetry
 	case "item/commandExecution/outputDelta":
 		if t := c.tools[c.itemCall(l)]; t != nil {
 			t.output = true
@@ -133,7 +131,7 @@ func (c *client) startedTurn(l wire.Line, p params) {
 	}
 }
 
-func (c *client) endTurn(l wire.Line, p params) {
+func (c *client) endTurn(l wire.Line, stated wire.Statement) {
 	switch l.Session {
 	case c.thread:
 	case c.aside:
@@ -148,7 +146,7 @@ func (c *client) endTurn(l wire.Line, p params) {
 		return
 	}
 	c.past.compacting = false
-	interrupted := p.Turn.Status == "interrupted"
+	interrupted := stated.End == wire.EndStopped
 	c.closeTools(l.Turn, interrupted && c.cfg.killsCommands)
 	c.stale = append(c.stale, c.open...)
 	c.turn, c.open, c.past.begunAs = "", nil, ""
