@@ -226,7 +226,6 @@ type item struct {
 	Action     lenient.Opt[webAction] `json:"action"`
 	Path       lenient.Str            `json:"path"`
 	SavedPath  lenient.Str            `json:"savedPath"`
-	Revised    lenient.Str            `json:"revisedPrompt"`
 	DurationMs lenient.Num            `json:"durationMs"`
 }
 

@@ -35,7 +35,6 @@ type line struct {
 	FollowUp jsontext.Value `json:"followUp"`
 
 	Attempt      lenient.Num `json:"attempt"`
-	MaxAttempts  lenient.Num `json:"maxAttempts"`
 	ErrorMessage lenient.Str `json:"errorMessage"`
 	FinalError   lenient.Str `json:"finalError"`
 
@@ -43,7 +42,6 @@ type line struct {
 	Method     lenient.Str    `json:"method"`
 	Title      lenient.Str    `json:"title"`
 	NotifyType lenient.Str    `json:"notifyType"`
-	Extension  lenient.Str    `json:"extensionPath"`
 	Aborted    jsontext.Value `json:"aborted"` // of a compaction, like the next
 	Reason     lenient.Str    `json:"reason"`
 }

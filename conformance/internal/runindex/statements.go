@@ -45,13 +45,3 @@ func (s Statements) Last(lines int, matches func(wire.Statement) bool) (wire.Sta
 	}
 	return wire.Statement{}, false
 }
-
-// EndOf returns what the runtime states at the end of a turn, if it ended the turn
-// and the event was emitted for that line.
-func (s Statements) EndOf(r *conformance.Run, e conformance.Event) (wire.Statement, bool) {
-	i := e.Line - 1
-	if i < 0 || i >= len(s) || s[i].End == "" || r.Played[i].At != e.At {
-		return wire.Statement{}, false
-	}
-	return s[i], true
-}

@@ -32,7 +32,6 @@ var (
 // The words of kinds.
 const (
 	ofPermission = "permission approval approve confirm confirmation consent authorize authorization"
-	ofAnswer     = "resolved response answered answer result decision replied reply granted denied decided"
 	ofDecision   = "allow deny approve reject accept decline cancel grant allowed denied approved rejected accepted declined cancelled"
 	ofThought    = "thinking reasoning thought thoughts reason think"
 	ofTool       = "tool tools function call command exec toolcall tooluse invocation"
