@@ -37,19 +37,6 @@ type call struct {
 	asks           bool // it waits for the answer of the user
 }
 
-// line is a line of the server, as far as the client needs it.
-type line struct {
-	ID      int               `json:"id"`
-	Status  int               `json:"status"`
-	Stream  bool              `json:"stream"`
-	End     bool              `json:"end"`
-	Error   wire.String       `json:"error"`
-	Headers map[string]string `json:"headers"`
-	Body    jsontext.Value    `json:"body"`
-	Data    jsontext.Value    `json:"data"`
-	Text    wire.String       `json:"text"`
-}
-
 // status is the code of an error as a number; 0 if it is none.
 func status(p *wirechat.Failure) int {
 	n, _ := strconv.Atoi(string(p.Code)) // a word is no status
@@ -143,29 +130,26 @@ func (c *client) declaredTools() (out []jsontext.Value) {
 
 // Read implements drive.Client.
 func (c *client) Read(b []byte) {
-	var l line
+	var l wirechat.Reply
 	if err := wire.Decode(b, &l); err != nil {
 		c.d.Fail(fmt.Errorf("a line of the server has a form that the client does not know: %w: %.300s", err, b))
 		return
 	}
-	if l.ID != c.request || c.request == 0 {
-		c.answered = max(c.answered, l.ID) // of a read, or of a request that was aborted
+	if id, _ := strconv.Atoi(string(l.ID)); id != c.request || c.request == 0 { // what has no number has no request
+		c.answered = max(c.answered, id) // of a read, or of a request that was aborted
 		return
 	}
 	switch {
 	case l.Error != "":
 		c.failRequest(!c.reply.permanent, 0)
 	case l.Status >= http.StatusBadRequest:
-		var body struct {
-			Error *wirechat.Failure `json:"error"`
-		}
-		_ = wire.Decode(l.Body, &body) // a body of another form is no error of the API
-		c.failRequest(tryAgain(l.Status) && !isPermanent(body.Error), retryAfter(l.Headers))
+		failure := l.Failure()
+		c.failRequest(tryAgain(l.Status) && !isPermanent(&failure), retryAfter(l.Headers))
 	case l.Status != 0:
 		c.streams = true
-	case l.End && (c.reply.failed || c.reply.finish == "" && (!c.reply.done || c.reply.isEmpty())):
+	case l.Ends() && (c.reply.failed || c.reply.finish == "" && (!c.reply.done || c.reply.isEmpty())):
 		c.failRequest(!c.reply.permanent, 0)
-	case l.End:
+	case l.Ends():
 		c.endReply()
 	case c.reply.failed:
 	case l.Data != nil:
@@ -241,8 +225,10 @@ func (r *reply) callOf(p *wirechat.Call) *call {
 }
 
 // retryAfter is how long a server wants its client to wait; 0 if it does not say so.
-func retryAfter(headers map[string]string) time.Duration {
-	seconds, _ := strconv.ParseFloat(headers["Retry-After"], 64) // a date is not waited for
+func retryAfter(headers jsontext.Value) time.Duration {
+	var values map[string]string
+	_ = wire.Decode(headers, &values)                           // a reply may have none
+	seconds, _ := strconv.ParseFloat(values["Retry-After"], 64) // a date is not waited for
 	return time.Duration(seconds * float64(time.Second))
 }
 
