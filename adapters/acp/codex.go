@@ -91,8 +91,8 @@ func (t *translator) abandonBlock(sc *ledger.Scope) {
 	t.endBlock(sc, event.BlockRetracted)
 }
 
-// event returns the error by which the turn ends.
-func (f *codexFailure) event() event.Error {
+// errorEvent returns the error by which the turn ends.
+func (f *codexFailure) errorEvent() event.Error {
 	words := cmp.Or(strings.TrimSpace(f.words), "the turn failed")
 	code := codeOf(rpcError{}, words)
 	if code == event.ErrorUnknown || code == event.ErrorNetwork {

@@ -315,7 +315,7 @@ func (t *translator) promptEnded(v jsontext.Value, err error) {
 	case r.StopReason == "cancelled":
 		t.l.Done(event.Done{Stopped: true})
 	case t.codex.failed:
-		t.l.Error(t.codex.event())
+		t.l.Error(t.codex.errorEvent())
 	case t.copilotFailure != "":
 		t.l.Error(copilotErrorOf(t.copilotFailure))
 	case r.StopReason == "end_turn":

@@ -37,7 +37,7 @@ func (w *work) measure(dir, commit string) (f figures, err error) {
 		return f, err
 	}
 	program := filepath.Join(dir, ".tmp", "turnspec")
-	used, err := w.do(dir, []string{"GOCACHE=" + filepath.Join(dir, ".tmp", "cache")},
+	used, err := w.runCommand(dir, []string{"GOCACHE=" + filepath.Join(dir, ".tmp", "cache")},
 		"go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./cmd/turnspec")
 	if err != nil {
 		return f, err
@@ -55,7 +55,7 @@ func (w *work) measure(dir, commit string) (f figures, err error) {
 		}
 	}
 	if w.tests {
-		used, err := w.do(dir, nil, "go", "test", "-count=1", "./...")
+		used, err := w.runCommand(dir, nil, "go", "test", "-count=1", "./...")
 		if err != nil {
 			return f, err
 		}
@@ -69,17 +69,17 @@ func (w *work) clone(dir, commit string) error {
 	if err != nil {
 		return fmt.Errorf("there is no commit %s", commit)
 	}
-	if _, err := w.do(".", nil, "git", "clone", "--quiet", "--no-checkout", ".", dir); err != nil {
+	if _, err := w.runCommand(".", nil, "git", "clone", "--quiet", "--no-checkout", ".", dir); err != nil {
 		return err
 	}
-	_, err = w.do(dir, nil, "git", "checkout", "--quiet", "--detach", string(id[:len(id)-1]))
+	_, err = w.runCommand(dir, nil, "git", "checkout", "--quiet", "--detach", string(id[:len(id)-1]))
 	return err
 }
 
 // release builds the program as cmd/dist does, and measures it.
 func (w *work) release(dir string, f *figures) error {
 	platform := runtime.GOOS + "/" + runtime.GOARCH
-	if _, err := w.do(dir, nil, "go", "run", "./cmd/dist", "--targets", platform, "--out", ".tmp/dist"); err != nil {
+	if _, err := w.runCommand(dir, nil, "go", "run", "./cmd/dist", "--targets", platform, "--out", ".tmp/dist"); err != nil {
 		return err
 	}
 	program := filepath.Join(dir, ".tmp", "dist", "bin", strings.ReplaceAll(platform, "/", "_"), "turnspec")
@@ -98,11 +98,11 @@ const starts = 21
 func (w *work) starts(dir, program string) (start, spawn time.Duration, err error) {
 	var own, others []time.Duration
 	for range starts {
-		used, err := w.do(dir, nil, program, "version")
+		used, err := w.runCommand(dir, nil, program, "version")
 		if err != nil {
 			return 0, 0, err
 		}
-		control, err := w.do(dir, nil, "true")
+		control, err := w.runCommand(dir, nil, "true")
 		if err != nil {
 			return 0, 0, err
 		}
@@ -124,7 +124,7 @@ func (w *work) suite(argv ...string) (curve.Point, error) {
 // used is what a command used, with the programs that it waited for.
 type used struct{ took, cpu time.Duration }
 
-func (w *work) do(dir string, env []string, name string, args ...string) (u used, err error) {
+func (w *work) runCommand(dir string, env []string, name string, args ...string) (u used, err error) {
 	c := exec.CommandContext(w.ctx, name, args...)
 	c.Dir, c.Env = dir, append(os.Environ(), env...)
 	began := time.Now()

@@ -68,7 +68,7 @@ Flags:
 			case own["--case"] == "":
 				return errors.New("--case is missing: name the case to replay; `turnspec list cases` prints all")
 			}
-			return play(argv, own)
+			return playCase(argv, own)
 		},
 	}
 	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -105,7 +105,7 @@ func playArgs(args []string) (own map[string]string, argv []string, err error) {
 	return own, argv, nil
 }
 
-func play(argv []string, own map[string]string) error {
+func playCase(argv []string, own map[string]string) error {
 	corpus, err := openCorpus(own["--corpus"])
 	if err != nil {
 		return err

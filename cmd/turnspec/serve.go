@@ -175,7 +175,7 @@ func serve(cmd *cobra.Command, f serveFlags) (err error) {
 			return fmt.Errorf("--tokens: %w", err)
 		}
 		c.Users, c.Token = &file.users, os.Getenv(envToken)
-		go file.watch(ctx, cmd.ErrOrStderr())
+		go file.reloadOnChange(ctx, cmd.ErrOrStderr())
 	case !f.noToken:
 		c.Token = cmp.Or(os.Getenv(envToken), rand.Text())
 	}

@@ -44,9 +44,9 @@ func (f *usersFile) load() (changed bool, err error) {
 	return true, nil
 }
 
-// watch loads the file again whenever it changes, until ctx is done. It reports each change, and each
+// reloadOnChange loads the file again whenever it changes, until ctx is done. It reports each change, and each
 // error once: until the file can be read, the users stay.
-func (f *usersFile) watch(ctx context.Context, errOut io.Writer) {
+func (f *usersFile) reloadOnChange(ctx context.Context, errOut io.Writer) {
 	tick := time.NewTicker(usersEvery)
 	defer tick.Stop()
 	reported := ""

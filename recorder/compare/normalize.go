@@ -162,14 +162,14 @@ func (n *normalizer) pruneTree(name string, t *tree) {
 	for _, m := range n.rt.Compare.IgnoredMembers {
 		last := len(m.Path) - 1
 		if in := t.at(m.Path[:last]...); in != nil && (m.Line == "" || m.Line == name) {
-			in.drop(m.Path[last])
+			in.dropMember(m.Path[last])
 		}
 	}
 	for _, v := range n.rt.Compare.IgnoredValues {
 		t.eachMember(v.In, func(in *tree) {
 			for _, kid := range in.kids {
 				if kid.str(v.Member) == v.Value {
-					kid.drop(v.Member)
+					kid.dropMember(v.Member)
 				}
 			}
 		})
@@ -265,7 +265,7 @@ func (n *normalizer) addWitness() {
 			n.addLine(key, q.Req, fmt.Sprintf("request %+v", q), nil)
 			continue
 		}
-		t.drop("req")
+		t.dropMember("req")
 		if r := t.at("results"); r != nil {
 			for _, result := range r.kids {
 				result.sortObject()

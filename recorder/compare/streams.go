@@ -69,12 +69,12 @@ func (n *normalizer) streamName(i int) string {
 	in := w.Dir == fixtures.In
 	requestID := func(id []byte) string { return process + string(id) }
 	if in && l.Kind == wire.Answer || l.Kind == wire.Request {
-		t.drop("id") // the runtime counts its requests over all threads
+		t.dropMember("id") // the runtime counts its requests over all threads
 	}
 	switch {
 	case in && l.Kind == wire.Answer, l.Kind == wire.Withdrawal:
 		if params := t.at("params"); params != nil {
-			params.drop("requestId")
+			params.dropMember("requestId")
 		}
 		return cmp.Or(n.asked[requestID(l.RepliesTo)], process+"answers to nothing")
 	case in:
@@ -184,13 +184,13 @@ func (n *normalizer) dropSums() {
 	}
 	for i, t := range ends {
 		for _, name := range n.rt.Compare.TurnSums {
-			t.drop(name)
+			t.dropMember(name)
 		}
 		if i == len(ends)-1 && !closed {
 			continue
 		}
 		for _, name := range n.rt.Compare.Sums {
-			t.drop(name)
+			t.dropMember(name)
 		}
 	}
 }

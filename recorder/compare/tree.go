@@ -123,8 +123,8 @@ func (t *tree) sortObject() {
 	t.text = string(v)
 }
 
-// drop removes a member of the value itself.
-func (t *tree) drop(name string) {
+// dropMember removes a member of the value itself.
+func (t *tree) dropMember(name string) {
 	if i := slices.Index(t.names, name); i >= 0 {
 		t.names, t.kids = slices.Delete(t.names, i, i+1), slices.Delete(t.kids, i, i+1)
 	}

@@ -178,8 +178,8 @@ func isPromptReply(b []byte) bool {
 	return m.Method == nil && (m.Error != nil || m.Result.StopReason != "")
 }
 
-// forget withdraws a request that was resolved without the client.
-func (s *session) forget(id string) {
+// forgetRequest withdraws a request that was resolved without the client.
+func (s *session) forgetRequest(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if cancel := s.asked[id]; cancel != nil {

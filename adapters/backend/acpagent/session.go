@@ -176,7 +176,7 @@ func (s *session) handle(e event.Event) {
 	case out.request != nil:
 		s.request(out.request)
 	case out.resolved != "":
-		s.forget(out.resolved)
+		s.forgetRequest(out.resolved)
 	case out.reply != nil:
 		s.endTurn(e.Turn, *out.reply)
 	}

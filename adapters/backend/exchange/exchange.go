@@ -165,7 +165,7 @@ func (x *exchange) insertUnread() {
 // sender's events.
 func (x *exchange) insertStart(at interleave.Place) {
 	x.at, x.shown = at, true
-	x.sender.Insert(interleave.Place{Turn: at.Turn}, x.task(event.TaskRunning, x.text), nil)
+	x.sender.Insert(interleave.Place{Turn: at.Turn}, x.taskEvent(event.TaskRunning, x.text), nil)
 	if x.final {
 		x.insertEnd()
 	}
@@ -192,10 +192,10 @@ func (x *exchange) insertEnd() {
 		at.Turn = x.at.Turn
 	}
 	status, text := x.result()
-	x.sender.Insert(at, x.task(status, text), nil)
+	x.sender.Insert(at, x.taskEvent(status, text), nil)
 }
 
-func (x *exchange) task(status event.TaskStatus, text string) event.Task {
+func (x *exchange) taskEvent(status event.TaskStatus, text string) event.Task {
 	return event.Task{
 		TaskID: x.id, Kind: event.TaskSubagent, ParentID: x.at.Subagent, ToolUseID: x.call, Name: x.receiver.id, Status: status, Text: text,
 	}

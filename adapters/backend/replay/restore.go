@@ -35,7 +35,7 @@ func Restore(data []byte, options ...Option) (*Reducer, error) {
 		read.parts = append(read.parts, &liveComponent{})
 	}
 	for _, m := range s.Messages {
-		read.readMessage(m)
+		read.restoreMessage(m)
 	}
 	read.readRest(&s)
 	if read.bad != nil {
@@ -63,7 +63,7 @@ func refAt[T any](read *snapshotReader, list []*T, i int) *T {
 	return list[i-1]
 }
 
-func (read *snapshotReader) readMessage(s messageState) {
+func (read *snapshotReader) restoreMessage(s messageState) {
 	r := read.r
 	if s.Open == nil {
 		walkBlocks(s.Message.Blocks, func(b *Block) {

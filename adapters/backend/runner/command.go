@@ -45,8 +45,8 @@ type attachment struct {
 	Content string `json:"content"` // the text of a file
 }
 
-// parse reads a line of the input. With an error it returns what it could read.
-func parse(line []byte) (command, error) {
+// parseCommand reads a line of the input. With an error it returns what it could read.
+func parseCommand(line []byte) (command, error) {
 	var c command
 	if err := strict.Unmarshal(line, &c); err != nil {
 		return c, fmt.Errorf("the line is no command: %w", err)

@@ -16,7 +16,7 @@ func (r *runner) end(in io.Reader, reason string) error {
 	r.queue, r.waiting = nil, nil // 1: no more messages
 	r.cancel(errors.New(reason))  // 2: nor anything else
 	for id := range r.pending {
-		r.forget(id)
+		r.forgetRequest(id)
 	}
 	r.write(r.t.Abandon(time.Now())...) // 3, 4, 5
 	r.closeSession()                    // 6; the input is not selected any more: 7

@@ -45,7 +45,7 @@ func (r *runner) handleLine(line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
 	}
-	c, err := parse(line)
+	c, err := parseCommand(line)
 	if err != nil {
 		r.refuse(c.Type, err)
 		return

@@ -31,8 +31,8 @@ func (r *runner) await(id string, refuse adapters.Answer) {
 	})
 }
 
-// forget stops to wait for an answer.
-func (r *runner) forget(id string) {
+// forgetRequest stops to wait for an answer.
+func (r *runner) forgetRequest(id string) {
 	if t := r.pending[id]; t != nil {
 		t.Stop()
 		delete(r.pending, id)
@@ -41,7 +41,7 @@ func (r *runner) forget(id string) {
 
 // answer answers a request beside other operations, because the runtime may wait for it.
 func (r *runner) answer(name, id string, a adapters.Answer) {
-	r.forget(id)
+	r.forgetRequest(id)
 	r.doNow(name, func(ctx context.Context) error { return r.session.Answer(ctx, id, a) })
 }
 

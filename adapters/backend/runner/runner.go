@@ -253,9 +253,9 @@ func (r *runner) handleEvent(e event.Event) {
 	case event.Interrupt:
 		r.await(d.InterruptID, refusal)
 	case event.PermissionResolved:
-		r.forget(d.RequestID)
+		r.forgetRequest(d.RequestID)
 	case event.InterruptResolved:
-		r.forget(d.InterruptID)
+		r.forgetRequest(d.InterruptID)
 	case event.Done:
 		r.turnEnded()
 	case event.Error:

@@ -75,7 +75,7 @@ func (c *calls) run(ctx context.Context, call clientCall) (callResult, error) {
 	c.open[call.ID] = &call
 	c.noteChange()
 	c.mu.Unlock()
-	defer c.drop(call.ID)
+	defer c.dropCall(call.ID)
 	select {
 	case r := <-call.result:
 		if r.Error != "" {
@@ -87,7 +87,7 @@ func (c *calls) run(ctx context.Context, call clientCall) (callResult, error) {
 	}
 }
 
-func (c *calls) drop(id string) {
+func (c *calls) dropCall(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, id)

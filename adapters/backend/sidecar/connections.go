@@ -73,8 +73,8 @@ func (c *connection) leaveUnauthorized() {
 	}
 }
 
-// closeAll closes the connections that are open.
-func (x *connections) closeAll() {
+// closeConnections closes the connections that are open.
+func (x *connections) closeConnections() {
 	x.mu.Lock()
 	all := make([]*connection, 0, len(x.open))
 	for c := range x.open {

@@ -231,7 +231,7 @@ func (h *hosted) send(ctx context.Context, m message, to func(context.Context, a
 		}
 		id = cmp.Or(m.MessageID, rand.Text())
 		err = to(ctx, adapters.Message{ID: id, Text: m.text(), Attachments: m.Attachments, Priority: m.Priority})
-		h.settle(m.MessageID, c, err)
+		h.settleClaim(m.MessageID, c, err)
 		return id, false, err
 	}
 }
@@ -282,8 +282,8 @@ func (h *hosted) claim(m message) (c *claim, first bool, err error) {
 	return c, true, nil
 }
 
-// settle ends the sending of a message.
-func (h *hosted) settle(id string, c *claim, err error) {
+// settleClaim ends the sending of a message.
+func (h *hosted) settleClaim(id string, c *claim, err error) {
 	h.mu.Lock()
 	h.pending--
 	c.err = err

@@ -51,6 +51,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	_ = s.waitForStreams(waiting)
 	_ = server.Shutdown(waiting)
 	_ = server.Close()
-	tracked.closeAll() // WebSockets, which the http.Server does not know any more
+	tracked.closeConnections() // WebSockets, which the http.Server does not know any more
 	return errors.Join(err, s.waitForStreams(limited))
 }

@@ -25,14 +25,14 @@ func Unmarshal(b []byte, v any) error {
 		path = append(path, token)
 	}
 	text := strings.Join(path, ".") + ": there is no such member"
-	if near := nearest(path[len(path)-1], members(unknown.GoType)); near != "" {
+	if near := nearest(path[len(path)-1], memberNames(unknown.GoType)); near != "" {
 		text += fmt.Sprintf("; the nearest is %q", near)
 	}
 	return errors.New(text)
 }
 
-// members returns the names of the members of a struct.
-func members(t reflect.Type) (out []string) {
+// memberNames returns the names of the members of a struct.
+func memberNames(t reflect.Type) (out []string) {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil
 	}

@@ -36,7 +36,7 @@ func CommonEvents(want, got []string) (nWant, nGot int) {
 		w.take(n)
 		g.take(n)
 	}
-	return max(nWant, w.done()), max(nWant, g.done())
+	return max(nWant, w.eventsRead()), max(nWant, g.eventsRead())
 }
 
 // typeOf returns the beginning of a canonical event, which has its type.
@@ -99,8 +99,8 @@ type reader struct {
 	over   bool // all events are read
 }
 
-// done returns how many events were read completely.
-func (r *reader) done() int {
+// eventsRead returns how many events were read completely.
+func (r *reader) eventsRead() int {
 	if r.over {
 		return r.next
 	}

@@ -195,7 +195,7 @@ func (r *run) once(ctx context.Context, rt string, c Contender, l Load) error {
 		r.note(fmt.Sprintf("%s: load %s is left out: a program starts a stand-in for each session", c.Name, l.Name))
 		return nil
 	}
-	r.step(fmt.Sprintf("%s %s %s", rt, l.Name, c.Name))
+	r.logStep(fmt.Sprintf("%s %s %s", rt, l.Name, c.Name))
 	what, err := playedOf(r.Corpus, r.Root, r.Cases[rt])
 	if err != nil {
 		return err
@@ -246,7 +246,7 @@ func (r *run) measureSteps(ctx context.Context, repeat int, rt, dir, file string
 	}
 	for k := range all {
 		c := all[(k+repeat)%len(all)]
-		r.step(rt + " step " + c.Name)
+		r.logStep(rt + " step " + c.Name)
 		f, err := runStep(ctx, c.Name, rt, dir, file)
 		if err != nil {
 			return fmt.Errorf("load %s: %w", StepLoad, err)
@@ -281,7 +281,7 @@ func (r *run) measureSpawn(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) step(what string) {
+func (r *run) logStep(what string) {
 	if r.Progress == nil {
 		return
 	}

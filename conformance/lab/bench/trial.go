@@ -55,7 +55,7 @@ func runTrial(ctx context.Context, c Contender, what played, l Load) (o *observe
 	}
 	defer func() { err = errors.Join(err, post.Close()) }()
 	o = newObserved(plan, load.Now)
-	m := measure(c.external)
+	m := newMeter(c.external)
 	if l.Idle {
 		o.allOpen = func() { o.idle = m.held() }
 	}

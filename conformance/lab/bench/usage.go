@@ -29,7 +29,7 @@ type meter struct {
 // sampleInterval is the interval at which memory is sampled.
 const sampleInterval = 25 * time.Millisecond
 
-func measure(external bool) *meter {
+func newMeter(external bool) *meter {
 	runtime.GC()
 	m := &meter{external: external, stop: make(chan struct{}), stopped: make(chan struct{})}
 	m.base = m.memory()

@@ -77,8 +77,8 @@ func (c *composer) send(verb string) string {
 	return id
 }
 
-// reply appends a reply of the main agent.
-func (c *composer) reply(parts ...any) {
+// addReply appends a reply of the main agent.
+func (c *composer) addReply(parts ...any) {
 	if c.on != "" {
 		parts = slices.Insert(parts, 0, any(object{"on": c.on}))
 		c.on = ""

@@ -231,7 +231,7 @@ func probe(g *Ground, m move, mode string, seed uint32) *composer {
 	}
 	switch {
 	case slices.ContainsFunc(grammar, m.is):
-		c.reply(textPart("Ready."))
+		c.addReply(textPart("Ready."))
 		c.endTurn()
 		compose()
 	case slices.ContainsFunc(endings, m.is):

@@ -27,14 +27,14 @@ type Choice struct {
 }
 
 // String returns the plan on one line.
-func (p Plan) String() string { return p.Mode + names(p.Moves) }
+func (p Plan) String() string { return p.Mode + choiceNames(p.Moves) }
 
-func names(list []Choice) string {
+func choiceNames(list []Choice) string {
 	var b strings.Builder
 	for _, c := range list {
 		b.WriteString(" " + c.Move)
 		if len(c.Inner) > 0 {
-			b.WriteString(" (" + strings.TrimSpace(names(c.Inner)) + ")")
+			b.WriteString(" (" + strings.TrimSpace(choiceNames(c.Inner)) + ")")
 		}
 	}
 	return b.String()
@@ -74,7 +74,7 @@ func (p Plan) modeAfter(n int) string {
 }
 
 func newMove(rng *rand.Rand, runtime *Ground, mode string) Choice {
-	if m := choose(rng, grammar, runtime, mode); m.name != turnMove {
+	if m := chooseMove(rng, grammar, runtime, mode); m.name != turnMove {
 		return Choice{Move: m.name, Seed: rng.Uint32()}
 	}
 	return newTurn(rng, runtime, mode)
@@ -90,11 +90,11 @@ func newTurn(rng *rand.Rand, runtime *Ground, mode string) Choice {
 }
 
 func newInner(rng *rand.Rand, list []move, runtime *Ground, mode string) Choice {
-	return Choice{Move: choose(rng, list, runtime, mode).name, Seed: rng.Uint32()}
+	return Choice{Move: chooseMove(rng, list, runtime, mode).name, Seed: rng.Uint32()}
 }
 
-// choose chooses a move by weight among those that the runtime can do in the mode.
-func choose(rng *rand.Rand, list []move, runtime *Ground, mode string) move {
+// chooseMove chooses a move by weight among those that the runtime can do in the mode.
+func chooseMove(rng *rand.Rand, list []move, runtime *Ground, mode string) move {
 	list = slices.DeleteFunc(slices.Clone(list), func(m move) bool { return !m.possible(runtime, mode) })
 	return list[weighted(rng, len(list), func(i int) int { return list[i].weight })]
 }

@@ -16,14 +16,14 @@ func (c *composer) decide(id string) {
 // askedPart is a call about which the runtime asks.
 func (c *composer) askedPart(id string) object {
 	if c.chance(25) {
-		return call("write", id, object{"path": fmt.Sprintf("asked%d.txt", c.newMark()), "content": "one\n"})
+		return newCall("write", id, object{"path": fmt.Sprintf("asked%d.txt", c.newMark()), "content": "one\n"})
 	}
 	return shell(id, c.askedCommand())
 }
 
 func askedTool(c *composer) {
 	id := c.newTool()
-	c.reply(append(c.beginning(), c.askedPart(id))...)
+	c.addReply(append(c.beginning(), c.askedPart(id))...)
 	c.step("wait ask %s", id)
 	c.decide(id)
 	if c.chance(40) {
@@ -34,7 +34,7 @@ func askedTool(c *composer) {
 // askedTwice is a reply with two calls about which the runtime asks.
 func askedTwice(c *composer) {
 	one, two := c.newTool(), c.newTool()
-	c.reply(append(c.beginning(), shell(one, c.askedCommand()), shell(two, c.askedCommand()))...)
+	c.addReply(append(c.beginning(), shell(one, c.askedCommand()), shell(two, c.askedCommand()))...)
 	if !c.runtime.asksTogether {
 		for _, id := range []string{one, two} {
 			c.step("wait ask %s", id)
@@ -56,7 +56,7 @@ func askedTwice(c *composer) {
 // the turn with the command's result.
 func messageWhileAsked(c *composer) {
 	id := c.newTool()
-	c.reply(append(c.beginning(), shell(id, c.askedCommand()))...)
+	c.addReply(append(c.beginning(), shell(id, c.askedCommand()))...)
 	c.step("wait ask %s", id)
 	c.send("send")
 	c.step("answer %s allow", id)
@@ -65,7 +65,7 @@ func messageWhileAsked(c *composer) {
 // stopWhileAsked stops the turn while a question is open.
 func stopWhileAsked(c *composer) {
 	id := c.newTool()
-	c.reply(append(c.beginning(), c.askedPart(id))...)
+	c.addReply(append(c.beginning(), c.askedPart(id))...)
 	c.step("wait ask %s", id)
 	c.stop()
 }
@@ -73,7 +73,7 @@ func stopWhileAsked(c *composer) {
 // cancelAnswer denies a call and stops the turn.
 func cancelAnswer(c *composer) {
 	id := c.newTool()
-	c.reply(append(c.beginning(), shell(id, c.askedCommand()))...)
+	c.addReply(append(c.beginning(), shell(id, c.askedCommand()))...)
 	c.step("wait ask %s", id)
 	c.step("answer %s cancel", id)
 	ended := c.turns
@@ -91,14 +91,14 @@ func (c *composer) questionPart(id string) (part object, question string) {
 	for _, d := range databases {
 		options = append(options, object{"label": d})
 	}
-	return call("ask", id, object{"questions": []object{{"id": fmt.Sprintf("db%d", n), "header": "Store", "question": question, "options": options}}}), question
+	return newCall("ask", id, object{"questions": []object{{"id": fmt.Sprintf("db%d", n), "header": "Store", "question": question, "options": options}}}), question
 }
 
 // userQuestion lets the model ask the user.
 func userQuestion(c *composer) {
 	id := c.newTool()
 	part, question := c.questionPart(id)
-	c.reply(append(c.beginning(), part)...)
+	c.addReply(append(c.beginning(), part)...)
 	c.step("wait ask %s", id)
 	switch c.rng.IntN(4) {
 	case 0:
@@ -113,7 +113,7 @@ func userQuestion(c *composer) {
 func stopInQuestion(c *composer) {
 	id := c.newTool()
 	part, _ := c.questionPart(id)
-	c.reply(append(c.beginning(), part)...)
+	c.addReply(append(c.beginning(), part)...)
 	c.step("wait ask %s", id)
 	c.stop()
 }

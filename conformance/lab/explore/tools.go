@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-func call(tool, id string, input object) object {
+func newCall(tool, id string, input object) object {
 	return object{"tool": tool, "id": id, "input": input}
 }
 
-func shell(id, command string) object { return call("shell", id, object{"command": command}) }
+func shell(id, command string) object { return newCall("shell", id, object{"command": command}) }
 
 // quickCommands end at once and are allowed without a question in each mode.
 var quickCommands = []string{
@@ -43,7 +43,7 @@ func quickTools(c *composer) {
 			parts = append(parts, c.block())
 		}
 	}
-	c.reply(parts...)
+	c.addReply(parts...)
 	c.allow(ids...)
 }
 
@@ -68,7 +68,7 @@ func readTool(c *composer) {
 		input["from"], input["lines"] = 2, 1
 	}
 	id := c.newTool()
-	c.reply(append(c.beginning(), call("read", id, input))...)
+	c.addReply(append(c.beginning(), newCall("read", id, input))...)
 	c.allow(id)
 }
 
@@ -86,7 +86,7 @@ func (c *composer) waitFor() (command, begun, release string) {
 func (c *composer) beginWaiting() (id, release string) {
 	id = c.newTool()
 	command, begun, release := c.waitFor()
-	c.reply(append(c.beginning(), shell(id, command))...)
+	c.addReply(append(c.beginning(), shell(id, command))...)
 	c.step("wait tool %s", id)
 	c.step("wait file %s", begun)
 	return id, release
@@ -106,12 +106,12 @@ func parallelPipes(c *composer) {
 	for range 2 + c.rng.IntN(2) {
 		ids, pipes = append(ids, c.newTool()), append(pipes, fmt.Sprintf("pipe%d", c.newMark()))
 	}
-	c.reply(shell(c.newTool(), "mkfifo "+strings.Join(pipes, " ")))
+	c.addReply(shell(c.newTool(), "mkfifo "+strings.Join(pipes, " ")))
 	parts := c.beginning()
 	for i, id := range ids {
 		parts = append(parts, shell(id, "cat <"+pipes[i]))
 	}
-	c.reply(parts...)
+	c.addReply(parts...)
 	for _, id := range ids {
 		c.step("wait tool %s", id)
 	}
@@ -124,13 +124,13 @@ func parallelPipes(c *composer) {
 // fileTools writes a file, and often reads and changes it again.
 func fileTools(c *composer) {
 	path := fmt.Sprintf("%sfile%d.txt", pick(c, []string{"", "", "deep/", "with space "}), c.newMark())
-	c.reply(append(c.beginning(), call("write", c.newTool(), object{"path": path, "content": "one\ntwo\nthree\n"}))...)
+	c.addReply(append(c.beginning(), newCall("write", c.newTool(), object{"path": path, "content": "one\ntwo\nthree\n"}))...)
 	if c.chance(60) {
-		c.reply(append(c.beginning(), call("read", c.newTool(), object{"path": path}))...)
-		c.reply(append(c.beginning(), call("edit", c.newTool(), object{"path": path, "old": "two\n", "new": pick(c, []string{"TWO\n", "--x\n++y\n", "+plus\n-minus\n"})}))...)
+		c.addReply(append(c.beginning(), newCall("read", c.newTool(), object{"path": path}))...)
+		c.addReply(append(c.beginning(), newCall("edit", c.newTool(), object{"path": path, "old": "two\n", "new": pick(c, []string{"TWO\n", "--x\n++y\n", "+plus\n-minus\n"})}))...)
 	}
 	if c.runtime.has("tool-patch") && c.chance(30) {
-		c.reply(append(c.beginning(), call("patch", c.newTool(), object{"changes": []object{
+		c.addReply(append(c.beginning(), newCall("patch", c.newTool(), object{"changes": []object{
 			{"add": fmt.Sprintf("new%d.txt", c.newMark()), "content": "new\n"}, {"delete": path},
 		}}))...)
 	}
@@ -139,7 +139,7 @@ func fileTools(c *composer) {
 // wrongTool is a call that fails before it runs.
 func wrongTool(c *composer) {
 	id := c.newTool()
-	part := call("other", id, object{"name": "Lathe", "input": object{"speed": 3}})
+	part := newCall("other", id, object{"name": "Lathe", "input": object{"speed": 3}})
 	switch c.rng.IntN(3) {
 	case 1:
 		part = object{"tool": "shell", "id": id, "input": object{}, "spoil": `{"kommand":[1,2]}`}
@@ -149,11 +149,11 @@ func wrongTool(c *composer) {
 	c.hide(id, formWrong)
 	parts := append(c.beginning(), part)
 	if !c.chance(30) {
-		c.reply(parts...)
+		c.addReply(parts...)
 		return
 	}
 	other := c.newTool()
-	c.reply(append(parts, shell(other, c.quickCommand()))...)
+	c.addReply(append(parts, shell(other, c.quickCommand()))...)
 	c.allow(other)
 }
 
@@ -181,7 +181,7 @@ func clientTool(c *composer) {
 		tool["result"] = []object{{"text": "Sunny, 21 degrees."}}
 	}
 	c.sections["tool "+name] = jsonText(tool)
-	c.reply(append(c.beginning(), call("client", c.newTool(), object{"tool": name, "arguments": object{"city": "Bern"}}))...)
+	c.addReply(append(c.beginning(), newCall("client", c.newTool(), object{"tool": name, "arguments": object{"city": "Bern"}}))...)
 	if slow {
 		c.step("wait call %s", name)
 		c.step("write %s: now", file)
@@ -211,7 +211,7 @@ func serverTool(c *composer) {
 	}
 	server := fmt.Sprintf("lab%d", n)
 	c.sections["mcp "+server] = jsonText(tool)
-	c.reply(append(c.beginning(), call("mcp", c.newTool(), object{"server": server, "tool": "probe"}))...)
+	c.addReply(append(c.beginning(), newCall("mcp", c.newTool(), object{"server": server, "tool": "probe"}))...)
 	if file != "" {
 		c.step("wait file %s-began", file)
 		c.step("write %s-go: on", file)
@@ -230,7 +230,7 @@ func todoTool(c *composer) {
 	}
 	id := c.newTool()
 	c.hide(id, formPlan)
-	c.reply(append(c.beginning(), call("todo", id, object{"steps": steps}))...)
+	c.addReply(append(c.beginning(), newCall("todo", id, object{"steps": steps}))...)
 }
 
 // backgroundTool starts a command that goes on in the background.
@@ -239,7 +239,7 @@ func backgroundTool(c *composer) {
 	command, begun, release := c.waitFor()
 	part := shell(id, command)
 	part["input"].(object)["background"] = true
-	c.reply(append(c.beginning(), part)...)
+	c.addReply(append(c.beginning(), part)...)
 	c.step("wait tool %s", id)
 	c.step("wait file %s", begun)
 	end := []string{"write " + release + ": x", "wait task " + id}
@@ -256,7 +256,7 @@ func hostedSearch(c *composer) {
 	if c.chance(30) {
 		input = object{"url": "https://weather.example/bern"}
 	}
-	c.reply(append(c.beginning(), call("web", c.newTool(), input), shell(id, "echo searched"))...)
+	c.addReply(append(c.beginning(), newCall("web", c.newTool(), input), shell(id, "echo searched"))...)
 	c.allow(id)
 }
 
@@ -287,7 +287,7 @@ func (c *composer) agentCommand() string {
 func agentInFront(c *composer) {
 	c.needs["subagent"] = true
 	name, prompt := c.agentSection()
-	c.reply(append(c.beginning(), call("subagent", c.newTool(), object{"name": name, "prompt": prompt, "background": false}))...)
+	c.addReply(append(c.beginning(), newCall("subagent", c.newTool(), object{"name": name, "prompt": prompt, "background": false}))...)
 }
 
 func agentsInParallel(c *composer) {
@@ -298,9 +298,9 @@ func agentsInParallel(c *composer) {
 		hold := c.newHold()
 		holds = append(holds, hold)
 		name, prompt := c.agentSection(object{"hold": hold})
-		parts = append(parts, call("subagent", c.newTool(), object{"name": name, "prompt": prompt, "background": false}))
+		parts = append(parts, newCall("subagent", c.newTool(), object{"name": name, "prompt": prompt, "background": false}))
 	}
-	c.reply(parts...)
+	c.addReply(parts...)
 	for _, h := range holds {
 		c.step("wait hold %s", h)
 	}
@@ -314,10 +314,10 @@ func agentBeside(c *composer) {
 	c.needs["subagent"] = true
 	hold, held, id := c.newHold(), c.newHold(), c.newTool()
 	name, prompt := c.agentSection(object{"hold": hold})
-	c.reply(append(c.beginning(), call("subagent", id, object{"name": name, "prompt": prompt, "background": true}))...)
+	c.addReply(append(c.beginning(), newCall("subagent", id, object{"name": name, "prompt": prompt, "background": true}))...)
 	c.step("wait hold %s", hold)
 	meanwhile := c.newTool()
-	c.reply(c.plainText(), object{"hold": held}, textPart(" on its way."), shell(meanwhile, "echo meanwhile"))
+	c.addReply(c.plainText(), object{"hold": held}, textPart(" on its way."), shell(meanwhile, "echo meanwhile"))
 	c.step("wait hold %s", held)
 	end := []string{"release " + hold, "wait task " + id}
 	if c.chance(20) {

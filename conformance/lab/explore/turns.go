@@ -4,7 +4,7 @@ import "fmt"
 
 // answer ends the turn with a text.
 func answer(c *composer) {
-	c.reply(append(c.beginning(), object{"text": c.sentence()})...)
+	c.addReply(append(c.beginning(), object{"text": c.sentence()})...)
 	c.endTurn()
 }
 
@@ -17,7 +17,7 @@ func heldReply(c *composer) {
 		first = object{"think": first["text"]}
 	}
 	id := c.newTool()
-	c.reply(append(c.simpleProse(), first, object{"hold": hold}, textPart(" goes on."), shell(id, c.safeCommand()))...)
+	c.addReply(append(c.simpleProse(), first, object{"hold": hold}, textPart(" goes on."), shell(id, c.safeCommand()))...)
 	c.step("wait hold %s", hold)
 	c.step("release %s", hold)
 	c.allow(id)
@@ -43,7 +43,7 @@ func messageDuringTool(c *composer) {
 // turn at once.
 func messageIntoText(c *composer) {
 	hold := c.newHold()
-	c.reply(append(c.simpleProse(), c.plainText(), object{"hold": hold}, textPart(" is not said."))...)
+	c.addReply(append(c.simpleProse(), c.plainText(), object{"hold": hold}, textPart(" is not said."))...)
 	c.step("wait hold %s", hold)
 	verb := "send"
 	if c.runtime.has("steer") && c.chance(40) {
@@ -57,7 +57,7 @@ func messageIntoText(c *composer) {
 // turn has ended.
 func messageQueued(c *composer) {
 	hold := c.newHold()
-	c.reply(append(c.simpleProse(), c.plainText(), object{"hold": hold}, textPart(" and ends."))...)
+	c.addReply(append(c.simpleProse(), c.plainText(), object{"hold": hold}, textPart(" and ends."))...)
 	c.step("wait hold %s", hold)
 	if c.runtime.has("withdraw") && c.chance(20) {
 		id, text := c.newMessage()
@@ -82,7 +82,7 @@ func messageQueued(c *composer) {
 // failedOnce is a request that fails once and is repeated.
 func failedOnce(c *composer) {
 	c.needs["few-retries"] = true
-	c.reply(object{"fail": object{"status": pick(c, []int{500, 529, 503, 429}), "headers": object{"retry-after": "0"}}})
+	c.addReply(object{"fail": object{"status": pick(c, []int{500, 529, 503, 429}), "headers": object{"retry-after": "0"}}})
 	again := c.newTool()
 	c.retry(append(c.beginning(), shell(again, c.safeCommand()))...)
 	c.allow(again)
@@ -105,7 +105,7 @@ func cutAndRetried(c *composer) {
 		part = object{"tool": "shell", "id": id, "input": object{"command": "echo half"}, "open": true}
 		c.hide(id, formOpen)
 	}
-	c.reply(append(parts, part, object{"hold": hold}, object{"cut": true})...)
+	c.addReply(append(parts, part, object{"hold": hold}, object{"cut": true})...)
 	c.step("wait hold %s", hold)
 	c.step("release %s", hold)
 	again := c.newTool()
@@ -127,7 +127,7 @@ func stopInText(c *composer) {
 	if part != nil {
 		parts = append(parts, part)
 	}
-	c.reply(append(parts, object{"hold": hold}, textPart(" never said."))...)
+	c.addReply(append(parts, object{"hold": hold}, textPart(" never said."))...)
 	c.step("wait hold %s", hold)
 	c.stop()
 }
@@ -157,7 +157,7 @@ func stopInTool(c *composer) {
 func stopInInput(c *composer) {
 	hold, id := c.newHold(), c.newTool()
 	c.hide(id, formOpen)
-	c.reply(append(c.simpleProse(), object{"tool": "shell", "id": id, "input": object{"command": "wc -l notes.txt"}, "open": true}, object{"hold": hold})...)
+	c.addReply(append(c.simpleProse(), object{"tool": "shell", "id": id, "input": object{"command": "wc -l notes.txt"}, "open": true}, object{"hold": hold})...)
 	c.step("wait hold %s", hold)
 	c.stop()
 }
@@ -166,7 +166,7 @@ func stopInInput(c *composer) {
 func stopInClientTool(c *composer) {
 	name := fmt.Sprintf("slow%d", c.newMark())
 	c.sections["tool "+name] = jsonText(object{"description": "Waits.", "awaits": "never.txt", "result": []object{{"text": "Not sent."}}})
-	c.reply(append(c.beginning(), call("client", c.newTool(), object{"tool": name}))...)
+	c.addReply(append(c.beginning(), newCall("client", c.newTool(), object{"tool": name}))...)
 	c.step("wait call %s", name)
 	c.stop()
 }
@@ -178,7 +178,7 @@ func failForGood(c *composer) {
 	if c.chance(30) {
 		fail = object{"kind": pick(c, []string{"auth", "billing", "overloaded", "rate", "usage"})}
 	}
-	c.reply(object{"fail": fail})
+	c.addReply(object{"fail": fail})
 	ended := c.turns
 	c.endTurn()
 	c.turns = ended
@@ -188,7 +188,7 @@ func failForGood(c *composer) {
 func failInText(c *composer) {
 	c.needs["few-retries"] = true
 	hold := c.newHold()
-	c.reply(c.plainText(), object{"hold": hold}, object{"fail": object{"kind": pick(c, []string{"auth", "billing", "overloaded", "rate", "usage"})}})
+	c.addReply(c.plainText(), object{"hold": hold}, object{"fail": object{"kind": pick(c, []string{"auth", "billing", "overloaded", "rate", "usage"})}})
 	c.step("wait hold %s", hold)
 	c.step("release %s", hold)
 	ended := c.turns
@@ -199,14 +199,14 @@ func failInText(c *composer) {
 // shortAnswer ends the turn with a reply that the model stopped early.
 func shortAnswer(c *composer) {
 	c.needs["few-retries"] = true
-	c.reply(append(c.prose(), c.plainText(), object{"end": pick(c, []string{"length", "refusal"})})...)
+	c.addReply(append(c.prose(), c.plainText(), object{"end": pick(c, []string{"length", "refusal"})})...)
 	c.replyTo("again", textPart("The end."))
 	c.endTurn()
 }
 
 // silentAnswer ends the turn without a text.
 func silentAnswer(c *composer) {
-	c.reply(object{"text": []string{}})
+	c.addReply(object{"text": []string{}})
 	c.replyTo("again", textPart("Nothing ", "to say."))
 	c.endTurn()
 }
@@ -218,7 +218,7 @@ func killInText(c *composer) {
 		return
 	}
 	hold := c.newHold()
-	c.reply(c.plainText(), object{"hold": hold})
+	c.addReply(c.plainText(), object{"hold": hold})
 	c.step("wait hold %s", hold)
 	c.step("kill SIGKILL")
 	c.step("open resume")

@@ -28,14 +28,14 @@ func ScenarioForms(file []byte) [][]byte {
 			for j := range parts {
 				if len(parts) > 1 && !isReplyHead(parts[j].value) {
 					changed := slices.Clone(lines)
-					changed[i] = string(joined(reply, slices.Delete(slices.Clone(parts), j, j+1)))
+					changed[i] = string(joinParts(reply, slices.Delete(slices.Clone(parts), j, j+1)))
 					with(changed)
 				}
 			}
 			for j := range parts {
 				parts[j].value = plainProse(parts[j].value, &texts)
 			}
-			plain[i] = string(joined(reply, parts))
+			plain[i] = string(joinParts(reply, parts))
 			with(slices.Delete(slices.Clone(lines), i, i+1))
 		case kind == "client" && l != "", kind == "scenario" && strings.HasPrefix(l, "hidden:"):
 			with(slices.Delete(slices.Clone(lines), i, i+1))

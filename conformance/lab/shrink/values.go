@@ -60,14 +60,14 @@ func withoutOne(v jsontext.Value, depth int) []jsontext.Value {
 	var out []jsontext.Value
 	for i, p := range parts {
 		if len(p.value) > 24 {
-			out = append(out, joined(v, slices.Delete(slices.Clone(parts), i, i+1)))
+			out = append(out, joinParts(v, slices.Delete(slices.Clone(parts), i, i+1)))
 		}
 	}
 	for i, p := range parts {
 		for _, smaller := range withoutOne(p.value, depth-1) {
 			changed := slices.Clone(parts)
 			changed[i].value = smaller
-			out = append(out, joined(v, changed))
+			out = append(out, joinParts(v, changed))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b jsontext.Value) int { return len(a) - len(b) })
@@ -108,8 +108,8 @@ func partsOf(v jsontext.Value) (out []part, ok bool) {
 	return out, true
 }
 
-// joined writes an object or a list with these parts.
-func joined(like jsontext.Value, parts []part) jsontext.Value {
+// joinParts writes an object or a list with these parts.
+func joinParts(like jsontext.Value, parts []part) jsontext.Value {
 	open, end := "[", "]"
 	if like.Kind() == '{' {
 		open, end = "{", "}"
@@ -148,5 +148,5 @@ func shortened(v jsontext.Value) jsontext.Value {
 	for i := range parts {
 		parts[i].value = shortened(parts[i].value)
 	}
-	return joined(v, parts)
+	return joinParts(v, parts)
 }

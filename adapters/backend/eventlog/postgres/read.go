@@ -44,7 +44,7 @@ func (l *Log) Read(ctx context.Context, session string, after int64, limit int) 
 		return nil, err
 	}
 	for i, line := range lines {
-		e, bad := readEvent(session, after+1+int64(i), seqs[i], line)
+		e, bad := decodeEvent(session, after+1+int64(i), seqs[i], line)
 		switch {
 		case bad == nil:
 			out = append(out, e)
@@ -57,8 +57,8 @@ func (l *Log) Read(ctx context.Context, session string, after int64, limit int) 
 	return out, nil
 }
 
-// readEvent decodes the event in a row. next is the seq that it should have.
-func readEvent(session string, next, seq int64, line []byte) (event.Event, *eventlog.UnreadableError) {
+// decodeEvent decodes the event in a row. next is the seq that it should have.
+func decodeEvent(session string, next, seq int64, line []byte) (event.Event, *eventlog.UnreadableError) {
 	e, err := event.Decode(line)
 	switch {
 	case seq != next:

@@ -119,8 +119,8 @@ func (b *Browser) read() {
 	}
 }
 
-// call sends a command to the browser, or to a tab if session is not empty.
-func (b *Browser) call(ctx context.Context, session, method string, params, into any) error {
+// callMethod sends a command to the browser, or to a tab if session is not empty.
+func (b *Browser) callMethod(ctx context.Context, session, method string, params, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, Limit)
 	defer cancel()
 	answer := make(chan reply, 1)

@@ -23,13 +23,13 @@ func (b *Browser) NewTab(ctx context.Context) (*Tab, error) {
 	var target struct {
 		TargetID string `json:"targetId"`
 	}
-	if err := b.call(ctx, "", "Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true}, &target); err != nil {
+	if err := b.callMethod(ctx, "", "Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true}, &target); err != nil {
 		return nil, err
 	}
 	var attached struct {
 		SessionID string `json:"sessionId"`
 	}
-	if err := b.call(ctx, "", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached); err != nil {
+	if err := b.callMethod(ctx, "", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached); err != nil {
 		return nil, err
 	}
 	t := &Tab{b, target.TargetID, attached.SessionID}
@@ -38,13 +38,13 @@ func (b *Browser) NewTab(ctx context.Context) (*Tab, error) {
 
 // Close closes the page.
 func (t *Tab) Close(ctx context.Context) error {
-	return t.b.call(ctx, "", "Target.closeTarget", map[string]any{"targetId": t.id}, nil)
+	return t.b.callMethod(ctx, "", "Target.closeTarget", map[string]any{"targetId": t.id}, nil)
 }
 
 // Call sends a command of the DevTools protocol, and decodes its result if into is not
 // nil.
 func (t *Tab) Call(ctx context.Context, method string, params, into any) error {
-	return t.b.call(ctx, t.session, method, params, into)
+	return t.b.callMethod(ctx, t.session, method, params, into)
 }
 
 // Open opens a page, and waits until it is loaded and ready, an expression, is true.

@@ -19,7 +19,7 @@ func (r *run) live(ctx context.Context, c contender, load string) error {
 		return err
 	}
 	return r.in(ctx, c, id, func(t *browser.Tab) error {
-		if err := do(ctx, t, c.mark, watchFrames, fmt.Sprintf(c.send, id)); err != nil {
+		if err := evaluateAll(ctx, t, c.mark, watchFrames, fmt.Sprintf(c.send, id)); err != nil {
 			return err
 		}
 		// The turn ends two events after its last delta.
@@ -56,7 +56,7 @@ const watchFrames = `(() => {
   requestAnimationFrame(next);
 })()`
 
-func do(ctx context.Context, t *browser.Tab, expressions ...string) error {
+func evaluateAll(ctx context.Context, t *browser.Tab, expressions ...string) error {
 	for _, e := range expressions {
 		if _, err := browser.Eval[any](ctx, t, e); err != nil {
 			return fmt.Errorf("%.80s: %w", e, err)
@@ -112,7 +112,7 @@ func (r *run) addFlood(c contender, m marks, began map[int64]time.Time, longest 
 func (r *run) stored(ctx context.Context, c contender, events int) error {
 	id, load := storedID(c.name, events), storedLoad(events)
 	return r.in(ctx, c, firstID, func(t *browser.Tab) error {
-		if err := do(ctx, t, c.mark, watchFrames, fmt.Sprintf(c.choose, id)); err != nil {
+		if err := evaluateAll(ctx, t, c.mark, watchFrames, fmt.Sprintf(c.choose, id)); err != nil {
 			return err
 		}
 		if err := t.Until(ctx, `performance.getEntriesByName("turnspec:idle").length > 0`); err != nil {

@@ -31,8 +31,8 @@ type crowd struct {
 	gone      sync.WaitGroup // listeners that are connected
 }
 
-// failed records why a listener ended early.
-func (c *crowd) failed(err error) {
+// recordFailure records why a listener ended early.
+func (c *crowd) recordFailure(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.problem == nil {
@@ -62,7 +62,7 @@ func (c *crowd) listen(ctx context.Context, path string) {
 		err := l.read(ctx, path, connected, ended)
 		connected()
 		if err != nil && ctx.Err() == nil {
-			c.failed(fmt.Errorf("%s: %w", path, err))
+			c.recordFailure(fmt.Errorf("%s: %w", path, err))
 		}
 		ended()
 	})

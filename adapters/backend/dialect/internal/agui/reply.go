@@ -250,14 +250,14 @@ func (r *Reply) takeBack(w withdrawn) {
 // before returns the messages that the client sent, up to the last one of the user, and those after it.
 func (in *Input) before() (before, after []event.Raw) {
 	for i, raw := range slices.Backward(in.messages) {
-		if readMessage(raw).Role == "user" {
+		if decodeMessage(raw).Role == "user" {
 			return in.messages[:i+1], in.messages[i+1:]
 		}
 	}
 	return in.messages, nil
 }
 
-func readMessage(raw event.Raw) (m inputMessage) {
+func decodeMessage(raw event.Raw) (m inputMessage) {
 	_ = dialect.Unmarshal(raw, &m) // its members are empty then
 	return m
 }
@@ -270,7 +270,7 @@ func (r *Reply) has(id string) bool {
 // resync returns the messages, if the client has more of the turn than was skipped: its last stream was cut.
 func (r *Reply) resync() []Event {
 	_, after := r.in.before()
-	if !slices.ContainsFunc(after, func(raw event.Raw) bool { return !r.has(readMessage(raw).ID) }) {
+	if !slices.ContainsFunc(after, func(raw event.Raw) bool { return !r.has(decodeMessage(raw).ID) }) {
 		return nil
 	}
 	return []Event{r.snapshot(0)}
@@ -287,7 +287,7 @@ func (r *Reply) snapshot(at int64) Event {
 		all = append(all, m)
 	}
 	for _, raw := range after {
-		if m := readMessage(raw); m.Role == "reasoning" && !r.has(m.ID) {
+		if m := decodeMessage(raw); m.Role == "reasoning" && !r.has(m.ID) {
 			all = append(all, &message{ID: m.ID, Role: m.Role, Content: new(string)})
 		}
 	}

@@ -80,7 +80,7 @@ func (t *tool) respond(p *permission, allowed bool) Chunk {
 	return Chunk{Type: "tool-approval-response", ApprovalID: p.Request.RequestID, Approved: &allowed}
 }
 
-func (u *turn) ask(e event.Event, d event.Interrupt) []Chunk {
+func (u *turn) interruptChunks(e event.Event, d event.Interrupt) []Chunk {
 	q := &question{Interrupt: d}
 	u.questions[d.InterruptID] = q
 	return []Chunk{data("question", d.InterruptID, e, *q)}

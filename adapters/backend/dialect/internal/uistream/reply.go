@@ -113,7 +113,7 @@ func (r *Reply) chunks(e event.Event) []Chunk {
 	switch d := e.Data.(type) {
 	case event.PermissionRequest:
 		if separate {
-			out = append(out, r.ask(d)...)
+			out = append(out, r.approvalChunks(d)...)
 		}
 	case event.PermissionResolved:
 		out = append(out, r.resolve(d)...)
@@ -151,8 +151,8 @@ func (r *Reply) isSeparate(e event.Event) bool {
 	return false
 }
 
-// ask writes the part of a permission request.
-func (r *Reply) ask(d event.PermissionRequest) []Chunk {
+// approvalChunks writes the part of a permission request.
+func (r *Reply) approvalChunks(d event.PermissionRequest) []Chunk {
 	id := approvalPart(d.RequestID)
 	r.separate[d.RequestID] = id
 	r.stepEnds = true

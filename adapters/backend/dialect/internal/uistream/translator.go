@@ -108,7 +108,7 @@ func (t *Translator) inTurn(e event.Event) []Chunk {
 	case event.PermissionResolved:
 		return u.resolve(e, d)
 	case event.Interrupt:
-		return u.ask(e, d)
+		return u.interruptChunks(e, d)
 	case event.InterruptResolved:
 		return u.answer(e, d)
 	case event.ComponentUpdate:

@@ -143,7 +143,7 @@ func (t *Translator) inTurn(e event.Event) []Message {
 		if d.Stopped {
 			return t.cancel(nil)
 		}
-		out := append(r.closeAll(), r.done())
+		out := append(r.closeAll(), r.doneMessage())
 		t.response = nil
 		return out
 	}
@@ -158,7 +158,7 @@ func (t *Translator) cancel(why *Error) []Message {
 	}
 	t.response = nil
 	out := r.closeAll()
-	if m := r.done(); m.Replaces {
+	if m := r.doneMessage(); m.Replaces {
 		m.Cancelled = true
 		out = append(out, m)
 	}
@@ -176,7 +176,7 @@ func (r *response) closeAll() []Message {
 	return out
 }
 
-func (r *response) done() Message {
+func (r *response) doneMessage() Message {
 	text := r.text()
 	return Message{Type: "text_done", ResponseID: r.id, Text: &text, Replaces: text != r.sent.String()}
 }

@@ -75,7 +75,7 @@ func (p Plan) Load() (*Script, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if textOf(c) == "" {
+	if firstText(c) == "" {
 		return nil, fmt.Errorf("case %s: it holds no delta of text that could be stretched", c.ID)
 	}
 	made, err := standin.Prepare(c)
@@ -88,8 +88,8 @@ func (p Plan) Load() (*Script, error) {
 // Case returns the case.
 func (s *Script) Case() *fixtures.Case { return s.c }
 
-// textOf returns the text of the first delta, or "".
-func textOf(c *fixtures.Case) string {
+// firstText returns the text of the first delta, or "".
+func firstText(c *fixtures.Case) string {
 	for i := range c.Wire {
 		if w := &c.Wire[i]; w.Dir == fixtures.Out {
 			if t := standin.TextDelta(c.Runtime, w.Bytes); t != "" {
