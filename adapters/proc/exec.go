@@ -14,7 +14,12 @@ import (
 // Exec launches real processes. On Unix each is in its own process group. Other
 // systems have neither groups nor signals: there SIGTERM and SIGKILL end the process
 // at once, and not those that it has started.
-type Exec struct{}
+type Exec struct {
+	// EndWithProgram demands that a process ends when this program does, in whatever way: on Linux
+	// the kernel kills it, even if this program panics or is killed itself. Those that it has started
+	// are not killed. Other systems ignore it.
+	EndWithProgram bool
+}
 
 type child struct {
 	cmd      *exec.Cmd
@@ -52,7 +57,7 @@ func KillAll() {
 }
 
 // Launch implements Launcher. Cancelling ctx later does not end the process; use End.
-func (Exec) Launch(ctx context.Context, c Command) (Process, error) {
+func (e Exec) Launch(ctx context.Context, c Command) (Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -86,7 +91,11 @@ func (Exec) Launch(ctx context.Context, c Command) (Process, error) {
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = outW, errW
-	err = cmd.Start()
+	start := cmd.Start
+	if e.EndWithProgram {
+		start = func() error { return StartBound(cmd) }
+	}
+	err = start()
 	_ = outW.Close()
 	_ = errW.Close()
 	if err != nil {

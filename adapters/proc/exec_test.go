@@ -1,6 +1,8 @@
 package proc
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"testing"
@@ -15,7 +17,26 @@ func TestMain(m *testing.M) {
 	if os.Getenv(sleeper) != "" {
 		time.Sleep(time.Hour)
 	}
+	if how := os.Getenv(starting); how != "" {
+		startAndEnd(how)
+	}
 	os.Exit(m.Run())
+}
+
+// starting says in the environment of this test's program how it ends after it has started a sleeper.
+const starting = "TURNSPEC_TEST_STARTS"
+
+// startAndEnd starts a sleeper, prints its number, and ends as the environment says.
+func startAndEnd(how string) {
+	p, err := Exec{EndWithProgram: true}.Launch(context.Background(), Command{Argv: []string{os.Args[0]}, Env: append(os.Environ(), sleeper+"=1")})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(p.(*child).cmd.Process.Pid)
+	if how == "panics" {
+		go func() { panic("as a bug does") }()
+	}
+	select {}
 }
 
 // Without signals, SIGTERM and SIGKILL end a process; a process that has ended, and a

@@ -242,7 +242,7 @@ func runBeforeModel(ctx context.Context, cmd *cobra.Command, argv []string, f mo
 		}
 		env = append(env, "HOME="+home, "USERPROFILE="+home)
 	}
-	p, err := proc.Exec{}.Launch(ctx, proc.Command{Argv: argv, Env: env})
+	p, err := proc.Exec{EndWithProgram: true}.Launch(ctx, proc.Command{Argv: argv, Env: env})
 	if err != nil {
 		return proc.Exit{}, err
 	}

@@ -75,7 +75,7 @@ var liveLimits = adapters.Limits{Handshake: 2 * time.Minute, Request: time.Minut
 func Live(ctx context.Context, s conformance.Subject, scn *fixtures.Scenario, rt Runtime) *conformance.Run {
 	r := &conformance.Run{Tier: conformance.TierLive, Subject: s.Name(), Runtime: rt.Name, Version: rt.Version, Scenario: scn, Recording: rt.Recording}
 	env := &liveEnvironment{
-		runtime: rt, launcher: idLauncher{Launcher: cmp.Or[proc.Launcher](rt.Launcher, proc.Exec{}), runtime: rt.Name},
+		runtime: rt, launcher: idLauncher{Launcher: cmp.Or[proc.Launcher](rt.Launcher, proc.Exec{EndWithProgram: true}), runtime: rt.Name},
 		endsOnly: runindex.RecordedShows(r, func(l *wire.Line) bool { return l.StepBegins }),
 	}
 	d := &director{run: r, subject: s, env: env, start: time.Now(), limits: &liveLimits}

@@ -275,7 +275,7 @@ func (p *programs) Launch(ctx context.Context, c proc.Command) (proc.Process, er
 	if p.killed {
 		return nil, errAborted
 	}
-	started, err := proc.Exec{}.Launch(ctx, c)
+	started, err := proc.Exec{EndWithProgram: true}.Launch(ctx, c)
 	if err == nil {
 		p.all = append(p.all, started)
 	}

@@ -119,7 +119,7 @@ func (p *Program) launch(ctx context.Context, o conformance.Open, args []string)
 	defaultSignals()
 	launcher := o.Launch
 	if launcher == nil {
-		launcher = proc.Exec{}
+		launcher = proc.Exec{EndWithProgram: true}
 	}
 	return launcher.Launch(ctx, proc.Command{Argv: append([]string{name}, args...), Dir: p.Dir, Env: o.Env})
 }

@@ -28,6 +28,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/turnspec/turnspec/adapters/proc"
 )
 
 // Supported reports whether this system has worker processes.
@@ -202,7 +204,7 @@ func (p *Pool) start() (*worker, error) {
 	w.cmd.ExtraFiles = []*os.File{asksR, answersW}
 	w.cmd.Stderr = w.said
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	err = w.cmd.Start()
+	err = proc.StartBound(w.cmd)
 	err = errors.Join(err, asksR.Close(), answersW.Close())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start a worker: %w", err), asksW.Close(), answersR.Close())

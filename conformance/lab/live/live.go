@@ -247,7 +247,7 @@ func Perform(ctx context.Context, corpus fixtures.Corpus, s conformance.Subject,
 	}
 	launcher := client.Launcher // a program speaks to the runtime itself, and needs no lines
 	if _, external := s.(conformance.External); !external {
-		launcher = client.LauncherOfLines(cmp.Or[proc.Launcher](client.Launcher, proc.Exec{}))
+		launcher = client.LauncherOfLines(cmp.Or[proc.Launcher](client.Launcher, proc.Exec{EndWithProgram: true}))
 	}
 	return perform.Live(ctx, s, scn, perform.Runtime{
 		Name: rt.Name, Version: rt.Version, Command: []string{rt.Binary}, Launcher: launcher, Args: conn.Args,
