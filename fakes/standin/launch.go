@@ -36,6 +36,7 @@ type launch struct {
 	judge        *refusal.Judge // of its lines
 	requests     []request      // the same, in order
 	turns        int            // that run
+	offers       []string       // what its runtime may use of the client
 	pastCut      bool           // a step has come that a fault has cut off
 	chosen       wire.Settings
 	files        [][]byte // of settings, that its command line names
@@ -93,7 +94,7 @@ func (p *Play) launch(ctx context.Context, c proc.Command) (proc.Process, error)
 		return l.printAndExit("", v.Message+"\n", v.Code), nil
 	}
 	l.judge = p.o.Requests.Judge(p.c.Scenario, p.requestsTo(n))
-	l.n, l.mode = n, asks.Settings.Ask
+	l.n, l.mode, l.offers = n, asks.Settings.Ask, asks.Offers
 	l.files, l.attachments = contentsOf(asks.SettingFiles), contentsOf(asks.Attachments)
 	l.chosen = overlay(wire.Settings{Dir: l.dir}, asks.Settings)
 	if d := l.chosen.Dir; d == "<work>" {

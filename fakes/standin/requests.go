@@ -50,6 +50,7 @@ func (p *Play) trackRequests(l *line, run *launch) {
 			played := p.translate(string(id), nil)
 			run.requests = append(run.requests, request{id: played, line: l.w, asked: x, owner: owner})
 			run.asked[played] = x
+			p.noteUnoffered(run, x)
 		}
 		if id := withdraws(x); id != nil {
 			played := p.translate(string(id), nil)

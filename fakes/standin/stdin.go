@@ -88,6 +88,7 @@ func (p *Play) takeLine(l *launch, b []byte) {
 	if s.Kind == KindSend {
 		l.asksUsage = s.Step.AsksUsage
 	}
+	l.offers = append(l.offers, s.Step.Offers...)
 	switch {
 	case p.ignoresInput(l):
 	case p.claimVerbatim(l, w, &s):

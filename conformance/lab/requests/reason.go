@@ -22,21 +22,17 @@ const anyChange refusal.Edit = ""
 
 const (
 	secondReply = "the runtime ignores a second reply, but no client means to write one"
-	notAsked    = "the runtime asks nobody then, but the stand-in plays the recorded question"
 	ownWords    = "texts of several words may be the client's own, and are not compared with the recorded ones"
 	models      = "which models there are depends on the account and the settings: nothing shows that the runtime has no such one"
 )
 
 var reasons = []reason{
-	{"claude", "argv --permission-prompt-tool", anyChange, Unseen, "", notAsked},
 	{"claude", "argv --permission-prompt-tool", refusal.EditOther, TooKind, "", "the runtime exits when it has to ask: the recording does not show which tools a client's own servers bring for that"},
 	{"claude", "answer response.response.updated*", refusal.EditOther, Unseen, "", ownWords},
 	{"claude", "answer response.response.message", anyChange, Unseen, "", "the model gets other words, and the stand-in makes no request"},
-	{"pi", "argv -e", refusal.EditLeftOut, Unseen, "", notAsked},
-	{"claude", "initialize request.sdkMcpServers*", anyChange, Unseen, "", "the model is not offered the tools, but the stand-in plays the recorded call"},
+	{"pi", "argv -e", refusal.EditLeftOut, Unseen, "", "the runtime asks nobody then, but the stand-in plays the recorded question"},
 	{"claude", "set_model request.model", refusal.EditOther, OtherAnswer, "", models},
 	{"pi", "argv --model", refusal.EditOther, OtherAnswer, "", models},
-	{"pi", "prompt streamingBehavior", anyChange, Unseen, "", "the runtime takes any value but followUp for steer, but no client means to write one"},
 	{"codex", "initialized method", anyChange, TooStrict, "wire.valid-input", "the runtime ignores a notification without a method, but no client means to write one"},
 	{"", "answer", refusal.EditTwice, TooStrict, "wire.valid-input", secondReply},
 	{"pi", "extension_ui_response", refusal.EditTwice, TooStrict, "wire.valid-input", secondReply},
@@ -45,7 +41,6 @@ var reasons = []reason{
 	{"codex", "answer result.answers", anyChange, Unseen, "", "the reply comes while the turn is stopped: what the runtime makes of it differs by chance"},
 	{"codex", "*", refusal.EditTwice, TooStrict, "turn.notices", "both requests have the same id, and the runtime was not seen to reply to the second"},
 	{"codex", "initialize params.clientInfo.*", anyChange, Unseen, "", "the reply repeats the name and the version of the client, and the stand-in plays those of the recording's"},
-	{"codex", "thread/start params.dynamicTools*", anyChange, Unseen, "", "the model is not offered the tool, but the stand-in plays the recorded call"},
 	{"codex", "turn/start params.collaborationMode.settings.*", anyChange, Unseen, "", "the model gets another request, and the stand-in makes none"},
 	{"codex", "thread/* params.excludeTurns", anyChange, Unseen, "", "the reply holds the turns, which the recording does not"},
 }
