@@ -39,7 +39,9 @@ func censusCmd() *cobra.Command {
 		Short: "Change each request, and compare what the real runtime does with the stand-in",
 		Long: `Census changes what the reference adapter gives to a runtime, one argument, variable
 or member of a line at a time: it is left out, null, of another type, empty, or has a
-value that no runtime knows; a line is written twice. The real runtime, with the scripted
+value that no runtime knows; an id that the runtime gave becomes one that it never gave;
+a line is written twice. Of a request over HTTP the method, the path, the ids in it and
+the members of the body are changed. The real runtime, with the scripted
 model and without a network, gets the change, and so does the stand-in. The stand-in is
 
   too kind      if the real runtime refuses the change, exits or goes no further, and no

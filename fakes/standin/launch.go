@@ -127,7 +127,7 @@ func (p *Play) requestsTo(n int) []refusal.Request {
 			turns = min(1, max(0, turns+turnChange(x.line)))
 		}
 		if rec.w.Dir == fixtures.In {
-			out = append(out, refusal.Request{Line: rec.step.Line, Bytes: rec.w.Bytes, InTurn: turns > 0})
+			out = append(out, refusal.Request{Line: rec.step.Line, Bytes: rec.w.Bytes, InTurn: turns > 0, Given: p.s.gave})
 		}
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/refusal"
 	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
@@ -20,12 +21,15 @@ func (p *Play) answerRead(l *launch, w *ClientAction, s *step) {
 		}
 		if b, ok := p.recordedReply(l, s); ok {
 			p.writeReply(l, b)
+			l.judge.Accept(refusal.Request{Line: s.Line, Bytes: w.Bytes})
 			return
 		}
 	}
 	if !p.replyToRead(l, s) {
 		p.refuseUnrecorded(l, s)
+		return
 	}
+	l.judge.Accept(refusal.Request{Line: s.Line, Bytes: w.Bytes})
 }
 
 // claimNextRead gives a read to the recorded one if the play has come to it. Its

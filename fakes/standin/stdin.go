@@ -92,8 +92,10 @@ func (p *Play) takeLine(l *launch, b []byte) {
 	switch {
 	case p.ignoresInput(l):
 	case p.claimVerbatim(l, w, &s):
+	case !l.ready && p.refuseFirst(l, &s):
+	case p.refuseChanged(l, &s, b): // it holds the very words of the runtime
 	case p.refuseMisfit(l, &s, b):
-	case p.refuseChanged(l, &s, b):
+	case l.judge.IgnoresSecond(refusal.Request{Line: s.Line, Bytes: b}):
 	case s.isHandshake() && !l.ready:
 		l.hello, l.ready = *s.Step, true
 		if !p.claim(l, w, &s) && !p.isCutOff(l, &s) {
@@ -106,6 +108,7 @@ func (p *Play) takeLine(l *launch, b []byte) {
 		p.refuse(l, &s, wire.NotInitialized)
 	case s.Kind == KindNote:
 		p.claim(l, w, &s)
+	case s.Kind == KindJunk && l.judge.IgnoresUnnamed(refusal.Request{Line: s.Line, Bytes: b}):
 	case s.Kind == KindJunk:
 		p.violationf("process %d: wrote a line that is not of this wire: %.300q", l.n, b)
 	case s.Step.Invalid != "":
@@ -131,6 +134,16 @@ func (p *Play) takeLine(l *launch, b []byte) {
 		p.noteReplacement(l, &s)
 		p.refuseUnrecorded(l, &s)
 	}
+}
+
+// refuseFirst refuses a request before the handshake, if the version was found to refuse another
+// method there.
+func (p *Play) refuseFirst(l *launch, s *step) bool {
+	if s.id == nil || s.isHandshake() || s.Step.AfterHandshake || s.Kind == KindAnswer || s.Kind == KindJunk {
+		return false
+	}
+	v := l.judge.First()
+	return v != nil && p.playVerdict(l, s, v)
 }
 
 // refuseRepeated refuses a request that the client has made before, if the version was found to
@@ -216,7 +229,7 @@ func (p *Play) howToAsk(s *step, path string) string {
 // refuseChanged does with a line what the version was found to do with such a one, if it does not
 // do what the line asks.
 func (p *Play) refuseChanged(l *launch, s *step, b []byte) bool {
-	v := l.judge.Line(refusal.Request{Line: s.Line, Bytes: b, InTurn: l.turns > 0})
+	v := l.judge.Line(refusal.Request{Line: s.Line, Bytes: b, InTurn: l.turns > 0, Given: p.gave})
 	return v != nil && p.playVerdict(l, s, v)
 }
 

@@ -150,6 +150,9 @@ func (e *Editor) line(rt *wire.Runtime, line []byte) [][]byte {
 	}
 	c := lineChange{e: e}
 	c.members(name+" ", v)
+	if members, ok := v.(map[string]any); ok {
+		c.path(&l, name, members)
+	}
 	if !c.made {
 		return kept
 	}
@@ -164,6 +167,20 @@ func (e *Editor) line(rt *wire.Runtime, line []byte) [][]byte {
 type lineChange struct {
 	e    *Editor
 	made bool
+}
+
+// path changes the parameters of the path of a request over HTTP, each a fact such as
+// "GET/session/{session} path.session".
+func (c *lineChange) path(l *wire.Line, name string, line map[string]any) {
+	path, _ := line[refusal.PathMember].(string)
+	if params, ok := refusal.SplitPath(l, line)[refusal.PathMember].(map[string]any); ok {
+		made := c.made
+		c.made = false
+		if c.members(name+" "+refusal.PathMember, params); c.made {
+			line[refusal.PathMember] = refusal.JoinPath(l, path, params)
+		}
+		c.made = c.made || made
+	}
 }
 
 // members changes the members of an object or a list, which is at path. It returns the list if it

@@ -89,6 +89,27 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestRequestsOverHTTP changes requests whose path holds ids.
+func TestRequestsOverHTTP(t *testing.T) {
+	line := `{"body":{"reply":"once"},"id":4,"method":"POST","path":"/permission/per_1/reply"}`
+	for _, c := range []struct {
+		fact string
+		edit Edit
+		want string
+	}{
+		{"POST/permission/{request}/reply", Edit{Do: Repeat}, line + "\n" + line + "\n"},
+		{"POST/permission/{request}/reply body.reply", Edit{Do: Drop}, `{"body":{},"id":4,"method":"POST","path":"/permission/per_1/reply"}` + "\n"},
+		{"POST/permission/{request}/reply path.request", Edit{Do: Replace, With: "per_2/x"}, strings.Replace(line, "per_1", "per_2%2Fx", 1) + "\n"},
+		{"POST/permission/{request}/reply path.request", Edit{Do: Drop}, strings.Replace(line, "per_1", "", 1) + "\n"},
+	} {
+		var out sink
+		w := &editedLines{WriteCloser: &out, rt: runtimes.Find("opencode"), e: editing(c.fact, c.edit)}
+		if _, err := io.WriteString(w, line+"\n"); err != nil || out.String() != c.want {
+			t.Errorf("%s %v: %v %q, want %q", c.fact, c.edit, err, out.String(), c.want)
+		}
+	}
+}
+
 // A process that takes one message gets it as it was written, although it has no line end.
 func TestMessageWithoutLineEnd(t *testing.T) {
 	var out sink

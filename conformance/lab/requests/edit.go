@@ -1,9 +1,13 @@
 package requests
 
 import (
+	"bytes"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/turnspec/turnspec/conformance/lab/facts"
+	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/refusal"
 )
 
@@ -27,8 +31,38 @@ func kindOf(v any, fact string) string {
 	return "null"
 }
 
-// edits returns the changes that are possible. A line that is left out is no request.
-func edits(fact, was string) []refusal.Edit {
+// overHTTP matches the name of a line that is a request over HTTP.
+var overHTTP = regexp.MustCompile(`^[A-Z]+/`)
+
+// ofRuntime leaves out the facts of lines that are no request over HTTP, if the runtime is asked over
+// HTTP: they concern what carries the requests.
+func ofRuntime(all []string) []string {
+	if !slices.ContainsFunc(all, overHTTP.MatchString) {
+		return all
+	}
+	return slices.DeleteFunc(all, func(fact string) bool {
+		return !overHTTP.MatchString(fact) && !strings.HasPrefix(fact, "argv ") && !strings.HasPrefix(fact, "env ")
+	})
+}
+
+// edits returns the changes that are possible. A line that is left out is no request. given: the value
+// is an id that the runtime gave.
+func edits(fact, was string, given bool) []refusal.Edit {
+	line, member, _ := strings.Cut(fact, " ")
+	if overHTTP.MatchString(line) {
+		switch {
+		case member == "", member == "id": // the id is the line's, which no second one may have: the request has none
+			return nil
+		case member == "method", member == refusal.PathMember: // without one it is no request
+			return []refusal.Edit{refusal.EditOther}
+		case strings.HasPrefix(member, refusal.PathMember+"."):
+			out := []refusal.Edit{refusal.EditEmpty, refusal.EditOther}
+			if given {
+				out = append(out, refusal.EditUnknown)
+			}
+			return out
+		}
+	}
 	switch {
 	case facts.IsLine(fact):
 		return []refusal.Edit{refusal.EditTwice}
@@ -38,7 +72,11 @@ func edits(fact, was string) []refusal.Edit {
 	out := []refusal.Edit{refusal.EditLeftOut, refusal.EditNull, refusal.EditType}
 	switch was {
 	case "string":
-		return append(out, refusal.EditEmpty, refusal.EditOther)
+		out = append(out, refusal.EditEmpty, refusal.EditOther)
+		if given {
+			out = append(out, refusal.EditUnknown)
+		}
+		return out
 	case "object", "list":
 		return append(out, refusal.EditEmpty)
 	case "number", "boolean":
@@ -107,6 +145,10 @@ func (t try) edit(v any) facts.Edit {
 				return replace([]any{})
 			}
 		}
+	case refusal.EditUnknown:
+		if text, ok := v.(string); ok && isID.MatchString(text) {
+			return replace(unknownID(text))
+		}
 	case refusal.EditOther:
 		switch v := v.(type) {
 		case string:
@@ -120,4 +162,32 @@ func (t try) edit(v any) facts.Edit {
 		}
 	}
 	return facts.Edit{}
+}
+
+// isID matches an id that a runtime makes up.
+var isID = regexp.MustCompile(`^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]+_[0-9A-Za-z]{8,})$`)
+
+// unknownID returns another id of the same form.
+func unknownID(id string) string {
+	last := "0"
+	if strings.HasSuffix(id, last) {
+		last = "1"
+	}
+	return id[:len(id)-1] + last
+}
+
+// givenIDs returns a function that reports whether a text is an id that the runtime wrote before its
+// client did.
+func givenIDs(c *fixtures.Case) func(text string) bool {
+	return func(text string) bool {
+		if !isID.MatchString(text) {
+			return false
+		}
+		for _, w := range c.Wire {
+			if bytes.Contains(w.Bytes, []byte(text)) {
+				return w.Dir == fixtures.Out
+			}
+		}
+		return false
+	}
 }

@@ -304,12 +304,13 @@ func (c *Census) plain(ctx context.Context, scenario string) (*plainRun, []try, 
 		}
 	}
 	var tries []try
-	p.facts = slices.Sorted(maps.Keys(was))
+	p.facts = ofRuntime(slices.Sorted(maps.Keys(was)))
+	given := givenIDs(did.wire)
 	for _, fact := range p.facts {
 		if c.Facts != nil && !c.Facts(fact) {
 			continue
 		}
-		for _, how := range edits(fact, was[fact]) {
+		for _, how := range edits(fact, was[fact], given(p.texts[fact])) {
 			tries = append(tries, try{scenario: scenario, fact: fact, how: how, was: was[fact], tags: tags[fact]})
 		}
 	}
@@ -354,18 +355,41 @@ func (c *Census) try(ctx context.Context, t try, p *plainRun) (*Row, error) {
 
 // ask gives a change to the real runtime, and states what it does.
 func (c *Census) ask(ctx context.Context, t try, p *plainRun, o *refusal.Outcome) error {
-	e, changed := t.editor()
-	run, seen, err := c.real(ctx, t.scenario, e, p.limit)
+	plain := *o
+	found, err := confirm(p.limit, func(limit time.Duration) (refusal.Outcome, error) {
+		o := plain
+		e, changed := t.editor()
+		run, seen, err := c.real(ctx, t.scenario, e, limit)
+		if err != nil {
+			return o, err
+		}
+		seen.outcome(p.runs[0], p.noise, p.texts[t.fact], &o)
+		if t.how == refusal.EditOther && o.Refused() && len(o.Accepts) == 0 {
+			o.Form = changed.form
+		}
+		o.Fails = slices.DeleteFunc(p.failing(run), func(id string) bool { return p.fails[id] })
+		return o, nil
+	})
 	if err != nil {
 		return err
 	}
-	seen.outcome(p.runs[0], p.noise, p.texts[t.fact], o)
-	if t.how == refusal.EditOther && o.Refused() && len(o.Accepts) == 0 {
-		o.Form = changed.form
-	}
-	o.Fails = slices.DeleteFunc(p.failing(run), func(id string) bool { return p.fails[id] })
+	*o = found
 	o.With, err = c.with(ctx, t, p, o)
 	return err
+}
+
+// confirm asks again, with twice the time, if the runtime went no further or did something else: both
+// may be because the machine was busy. What it did with the most time counts.
+func confirm(limit time.Duration, ask func(limit time.Duration) (refusal.Outcome, error)) (refusal.Outcome, error) {
+	first, err := ask(limit)
+	if err != nil || first.Effect != refusal.EffectSilent && first.Effect != refusal.EffectDiffers {
+		return first, err
+	}
+	again, err := ask(2 * limit)
+	if err != nil || again.Effect != refusal.EffectSilent && again.Effect != refusal.EffectDiffers || again.Effect == first.Effect {
+		return again, err
+	}
+	return ask(4 * limit)
 }
 
 // failing returns the checks that fail, of those that do not fail on the stand-in without a change.
