@@ -43,6 +43,8 @@ var reasons = []reason{
 	{"acp", "session/load params.sessionId", refusal.EditEmpty, OtherAnswer, "", "the agent opens a session without an id, and refuses the next request"},
 	{"acp", "session/* params.mcpServers*", refusal.EditOther, Unseen, "", "the agent does not start the server, but the stand-in plays the recorded call"},
 	{"opencode", "argv --hostname", refusal.EditOther, TooKind, "", "which names of hosts there are depends on the machine"},
+	{"opencode", "PATCH/session/{session} body*", anyChange, TooStrict, "", "the server changes nothing then, but no client means to ask for that"},
+	{"opencode", "PATCH/session/{session} path.session", refusal.EditEmpty, TooStrict, "", "the server does not refuse a path without a session, but no client means to write one"},
 	{"opencode", "env OPENCODE_CONFIG_CONTENT", refusal.EditOther, TooKind, "", "the stand-in does not read the settings of a client"},
 	{"codex", "initialize params.clientInfo.*", anyChange, Unseen, "", "the reply repeats the name and the version of the client, and the stand-in plays those of the recording's"},
 	{"codex", "turn/start params.collaborationMode.settings.*", anyChange, Unseen, "", "the model gets another request, and the stand-in makes none"},
