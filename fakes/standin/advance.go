@@ -182,22 +182,32 @@ func (p *Play) hasOutput(l *line, run *launch) bool {
 	return false
 }
 
-// output is what a line writes for this client, with the line ends.
-func (p *Play) output(l *line, run *launch) []byte {
+// output is what a line writes for this client, with the line ends. What is not read of a line
+// is a piece of its own, which is not copied.
+func (p *Play) output(l *line, run *launch) (pieces [][]byte) {
 	n := 0
 	for i := range l.parts {
-		n += len(l.parts[i].b) + 1
+		n += readLength(l.parts[i].b) + 1
 	}
 	b := make([]byte, 0, n+n/16) // some values of this play are longer
 	for i := range l.parts {
 		pt := &l.parts[i]
-		if l.w.Dir == fixtures.Err {
-			b = append(p.splice(b, pt.b, pt.slots, nil, run, false), '\n')
-		} else if id, ok := p.wants(pt, run); ok {
-			b = append(p.splice(b, pt.b, pt.slots, id, run, true), '\n')
+		id, wanted := jsontext.Value(nil), true
+		if l.w.Dir != fixtures.Err {
+			id, wanted = p.wants(pt, run)
 		}
+		if !wanted {
+			continue
+		}
+		read := readLength(pt.b)
+		b = p.splice(b, pt.b[:read], pt.slots, id, run, l.w.Dir != fixtures.Err)
+		if read < len(pt.b) {
+			pieces = append(pieces, b, pt.b[read:])
+			b = nil
+		}
+		b = append(b, '\n')
 	}
-	return b
+	return append(pieces, b)
 }
 
 // playLine plays the line that seekPlayable has found.
@@ -208,15 +218,19 @@ func (p *Play) playLine() StepResult {
 	p.at = p.nextTime()
 	switch l.w.Dir {
 	case fixtures.Out:
-		b := p.output(l, run)
+		pieces := p.output(l, run)
 		p.trackRequests(l, run)
-		if p.o.NoLastNewline && p.isLastOutput() {
-			b = b[:len(b)-1]
+		if last := &pieces[len(pieces)-1]; p.o.NoLastNewline && p.isLastOutput() {
+			*last = (*last)[:len(*last)-1]
 		}
-		run.stdout.writeOut(b)
+		for _, b := range pieces {
+			run.stdout.writeOut(b)
+		}
 		result.Wrote = true
 	case fixtures.Err:
-		run.stderr.writeOut(p.output(l, run))
+		for _, b := range p.output(l, run) {
+			run.stderr.writeOut(b)
+		}
 		result.Wrote = true
 	case fixtures.In:
 		if l.claimed != nil {
