@@ -92,7 +92,7 @@ type Options struct {
 	After event.Position // the last position of the resumed stream
 
 	Env    []string          // the whole environment; what proc.Environ returns if nil
-	Launch proc.Launcher     // how to start the runtime; proc.Exec if nil
+	Launch proc.Launcher     // how to start the runtime, and the MCP servers of an adapter that starts them itself; proc.Exec if nil
 	Limits Limits            // zero fields mean the defaults
 	Config map[string]string `can:"config"` // the runtime's own settings, by its own names
 

@@ -3,12 +3,13 @@ package conformance
 import (
 	"os"
 
+	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fakes/relay"
 )
 
-// Main runs this program as a stand-in if the suite started it as one, and then
-// does not return. The process tier starts the test program again under the name of
-// a runtime. A program that uses it calls Main first in main, a test in TestMain:
+// Main runs this program as a stand-in, or as an MCP server of a scenario, if the suite
+// started it as one, and then does not return. The process tier starts the test program
+// again under the name of a runtime. A program that uses it calls Main first in main, a test in TestMain:
 //
 //	func TestMain(m *testing.M) {
 //		conformance.Main()
@@ -16,6 +17,9 @@ import (
 //	}
 func Main() {
 	if handled, code := relay.Main(); handled {
+		os.Exit(code)
+	}
+	if handled, code := mcp.Main(os.Args); handled {
 		os.Exit(code)
 	}
 }

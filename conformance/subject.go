@@ -35,7 +35,7 @@ type Open struct {
 	// decides.
 	op.Opening
 
-	Launch proc.Launcher  // starts the runtime, or the stand-in
+	Launch proc.Launcher  // starts the runtime, or the stand-in; and the MCP servers of a subject that starts them itself
 	Env    []string       // its whole environment; nil: the parent's
 	Ask    bool           // tools ask for permission; false: nothing is asked
 	After  event.Position // where the stream of a resumed session left off

@@ -45,6 +45,7 @@ func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session
 	if err := checkOptions(o); err != nil {
 		return nil, session.InvalidOptions(err)
 	}
+	servers := cmp.Or[proc.Launcher](o.Launch, proc.Exec{})
 	argv := slices.Clone(o.Command)
 	if program := proc.Getenv(o.Env, "CHAT_RELAY"); len(argv) == 0 && program != "" {
 		argv = []string{program}
@@ -61,7 +62,7 @@ func (a Adapter) Open(ctx context.Context, o adapters.Options) (adapters.Session
 	}
 	c := proc.Command{Argv: append(argv, o.Args...), Dir: o.Dir, Env: o.Env}
 	hint := event.SessionReady{SessionID: o.SessionID, Runtime: runtimeName}
-	s, live, err := session.Open(ctx, o, c, hint, func(h session.Host) *client { return newClient(h, o) })
+	s, live, err := session.Open(ctx, o, c, hint, func(h session.Host) *client { return newClient(h, o, servers) })
 	if err != nil {
 		return nil, err
 	}

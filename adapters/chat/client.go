@@ -7,16 +7,18 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/internal/session"
+	"github.com/turnspec/turnspec/adapters/proc"
 )
 
 // client is the live side: it keeps the history, sends requests and runs the client's tools.
 // It implements session.Protocol; all methods run under the session's lock.
 type client struct {
-	host  session.Host
-	o     adapters.Options
-	model string
-	mode  string
-	t     *translator
+	host    session.Host
+	o       adapters.Options
+	servers proc.Launcher // starts the MCP servers
+	model   string
+	mode    string
+	t       *translator
 
 	tools       []clientTool
 	requests    requests
@@ -29,8 +31,8 @@ type client struct {
 	ended       bool    // the session ends: nothing more is sent
 }
 
-func newClient(h session.Host, o adapters.Options) *client {
-	c := &client{host: h, o: o, model: o.Model, mode: o.Mode}
+func newClient(h session.Host, o adapters.Options, servers proc.Launcher) *client {
+	c := &client{host: h, o: o, servers: servers, model: o.Model, mode: o.Mode}
 	c.t = &translator{l: h.Ledger(), live: c, model: o.Model}
 	c.requests.write = h.Write
 	for _, t := range o.Tools {

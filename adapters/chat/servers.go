@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -101,7 +102,7 @@ func (c *client) startServers(then func([]startedServer)) {
 
 // serve connects to a server, reports its tools, and closes the connection when ctx is done.
 func (c *client) serve(ctx context.Context, server adapters.MCPServer, limit time.Duration, report func(startedServer)) {
-	conn, err := connectServer(c.o, server)
+	conn, err := c.connectServer(ctx, server)
 	if err != nil {
 		report(startedServer{name: server.Name, err: err})
 		return
@@ -112,6 +113,7 @@ func (c *client) serve(ctx context.Context, server adapters.MCPServer, limit tim
 	session, tools, err := conn.open(opening, server.Name)
 	if err != nil {
 		err = causeOr(opening, err)
+		conn.end() // after that stderr is complete
 		if words := strings.TrimSpace(conn.stderr.String()); words != "" {
 			err = fmt.Errorf("%w: %s", err, words)
 		}
@@ -142,48 +144,56 @@ type connection struct {
 const maxServerWords = 2000
 
 // connectServer starts the process of a server, or prepares the requests to its address.
-func connectServer(o adapters.Options, s adapters.MCPServer) (*connection, error) {
-	c := &connection{stderr: proc.NewTail(maxServerWords), end: func() {}}
+func (c *client) connectServer(ctx context.Context, s adapters.MCPServer) (*connection, error) {
+	conn := &connection{stderr: proc.NewTail(maxServerWords), end: func() {}}
 	if s.URL != "" {
-		h := &http.Client{Transport: headerTransport(s.Headers)}
-		if s.SSE {
-			c.transport = &mcp.SSEClientTransport{Endpoint: s.URL, HTTPClient: h}
-		} else {
-			c.transport = &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: h, DisableStandaloneSSE: true}
+		t := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one, unless a program replaces it
+		if d, ok := c.servers.(proc.Dialer); ok {
+			t.DialContext, t.Proxy = d.DialContext, nil
 		}
-		return c, nil
+		conn.end = t.CloseIdleConnections
+		h := &http.Client{Transport: headerTransport{s.Headers, t}}
+		if s.SSE {
+			conn.transport = &mcp.SSEClientTransport{Endpoint: s.URL, HTTPClient: h}
+		} else {
+			conn.transport = &mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: h, DisableStandaloneSSE: true}
+		}
+		return conn, nil
 	}
-	env := slices.Clone(proc.Environ(o.Env))
+	env := slices.Clone(proc.Environ(c.o.Env))
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		env = append(env, name+"="+s.Env[name])
 	}
-	p, err := proc.Exec{}.Launch(context.Background(), proc.Command{Argv: append([]string{s.Command}, s.Args...), Dir: o.Dir, Env: env})
+	p, err := c.servers.Launch(context.WithoutCancel(ctx), proc.Command{Argv: append([]string{proc.LookPath(env, s.Command)}, s.Args...), Dir: c.o.Dir, Env: env})
 	if err != nil {
 		return nil, err
 	}
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		_, _ = c.stderr.ReadFrom(p.Stderr())
+		_, _ = conn.stderr.ReadFrom(p.Stderr())
 	}()
-	c.transport = &mcp.IOTransport{Reader: io.NopCloser(p.Stdout()), Writer: p.Stdin()}
-	limits := o.Limits.WithDefaults()
-	c.end = func() {
+	conn.transport = &mcp.IOTransport{Reader: io.NopCloser(p.Stdout()), Writer: p.Stdin()}
+	limits := c.o.Limits.WithDefaults()
+	conn.end = sync.OnceFunc(func() {
 		proc.End(p, proc.Grace{Stdin: limits.CloseStdin, Term: limits.Term})
 		<-drained
-	}
-	return c, nil
+	})
+	return conn, nil
 }
 
 // headerTransport adds headers to each request.
-type headerTransport map[string]string
+type headerTransport struct {
+	headers map[string]string
+	next    http.RoundTripper
+}
 
 func (h headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	for name, value := range h {
+	for name, value := range h.headers {
 		r.Header.Set(name, value)
 	}
-	return http.DefaultTransport.RoundTrip(r)
+	return h.next.RoundTrip(r)
 }
 
 // open makes the handshake and lists the tools. The client answers no requests of a server.
@@ -242,7 +252,11 @@ func answerOf(r *mcp.CallToolResult) adapters.ToolAnswer {
 		case *mcp.ResourceLink:
 			a.Content = append(a.Content, adapters.ToolContent{Text: x.URI})
 		case *mcp.EmbeddedResource:
-			if x.Resource != nil {
+			switch {
+			case x.Resource == nil:
+			case len(x.Resource.Blob) > 0:
+				a.Content = append(a.Content, adapters.ToolContent{Image: x.Resource.Blob, MIME: x.Resource.MIMEType}) // shown by its type and size
+			default:
 				a.Content = append(a.Content, adapters.ToolContent{Text: cmp.Or(x.Resource.Text, x.Resource.URI)})
 			}
 		}

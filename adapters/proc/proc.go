@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"time"
 )
 
@@ -29,6 +30,12 @@ type LauncherFunc func(ctx context.Context, c Command) (Process, error)
 
 // Launch implements Launcher.
 func (f LauncherFunc) Launch(ctx context.Context, c Command) (Process, error) { return f(ctx, c) }
+
+// Dialer is a Launcher with a network of its own, on which an adapter reaches the servers whose
+// addresses it is given. Without it that is the network of the machine.
+type Dialer interface {
+	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
+}
 
 // Signal is a signal to a process, independent of the operating system's type.
 type Signal string

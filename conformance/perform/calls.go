@@ -39,6 +39,19 @@ func (c *clientCalls) writtenFile(name string) chan struct{} {
 	return ch
 }
 
+// awaitFile waits until a step writes the file.
+func (c *clientCalls) awaitFile(ctx context.Context, name string) error {
+	c.d.mu.Lock()
+	ch := c.writtenFile(name)
+	c.d.mu.Unlock()
+	select {
+	case <-ch:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 func (c *clientCalls) fileWritten(name string) {
 	c.d.mu.Lock()
 	defer c.d.mu.Unlock()

@@ -75,7 +75,7 @@ var liveLimits = adapters.Limits{Handshake: 2 * time.Minute, Request: time.Minut
 func Live(ctx context.Context, s conformance.Subject, scn *fixtures.Scenario, rt Runtime) *conformance.Run {
 	r := &conformance.Run{Tier: conformance.TierLive, Subject: s.Name(), Runtime: rt.Name, Version: rt.Version, Scenario: scn, Recording: rt.Recording}
 	env := &liveEnvironment{
-		runtime: rt, launcher: idLauncher{Launcher: cmp.Or[proc.Launcher](rt.Launcher, proc.Exec{EndWithProgram: true}), runtime: rt.Name},
+		runtime: rt, launcher: idLauncher{Launcher: launcherOf(rt), runtime: rt.Name},
 		endsOnly: runindex.RecordedShows(r, func(l *wire.Line) bool { return l.StepBegins }),
 	}
 	d := &director{run: r, subject: s, env: env, start: time.Now(), limits: &liveLimits}
@@ -104,6 +104,19 @@ func Live(ctx context.Context, s conformance.Subject, scn *fixtures.Scenario, rt
 	}
 	r.Workspace = readTree(rt.Dir)
 	return r
+}
+
+// launcherOf starts the runtime, and the MCP servers of a client that starts them itself.
+func launcherOf(rt Runtime) proc.Launcher {
+	if rt.Launcher == nil {
+		return proc.Exec{EndWithProgram: true}
+	}
+	return proc.LauncherFunc(func(ctx context.Context, c proc.Command) (proc.Process, error) {
+		if len(c.Argv) > 0 && strings.HasPrefix(filepath.Base(c.Argv[0]), fixtures.ServerCommand("")) {
+			return proc.Exec{EndWithProgram: true}.Launch(ctx, c)
+		}
+		return rt.Launcher.Launch(ctx, c)
+	})
 }
 
 // UnpromptedTurns counts the turns that the runtime began by itself.

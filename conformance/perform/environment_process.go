@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,9 +16,11 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fakes/relay"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/fixtures/wire"
 )
 
 // The limits of a replay in real time. They are generous, because a machine may be
@@ -80,6 +84,10 @@ func Process(ctx context.Context, s conformance.Subject, rec Recording, f *fault
 	if err == nil {
 		err = WriteFiles(env.workDir(), rec.Scenario.Workspace)
 	}
+	if err == nil && clientStartsServers(r) {
+		err = env.installServers()
+		defer env.removeServers()
+	}
 	if err != nil {
 		r.Harness = "stand-in: " + err.Error()
 		play.Close()
@@ -131,6 +139,7 @@ type processEnvironment struct {
 	last atomic.Int64 // when something moved last, since the start
 	lag  atomic.Int64 // the longest time that the open session took for an event after the last move
 	recordedEffects
+	servers  servers      // of a client that starts them itself
 	waited   atomic.Int64 // what playTime returns
 	programs programs
 
@@ -234,6 +243,51 @@ func (p *processEnvironment) chunk() func([]byte) [][]byte {
 	return nil
 }
 
+// servers are the MCP servers of a scenario as programs.
+type servers struct {
+	dir    string // of the programs; "": there are none
+	remote *mcp.Listener
+}
+
+// installServers makes the servers that a client starts itself.
+func (p *processEnvironment) installServers() (err error) {
+	if p.servers.dir, err = os.MkdirTemp("", "turnspec-servers-*"); err != nil {
+		return err
+	}
+	if err = mcp.Install(p.servers.dir, p.d.run.Scenario.Servers); err != nil {
+		return err
+	}
+	p.servers.remote, err = mcp.Listen("127.0.0.1:0", p.d.run.Scenario.Servers)
+	return err
+}
+
+func (p *processEnvironment) removeServers() {
+	if p.servers.remote != nil {
+		_ = p.servers.remote.Close() // what the subject has left open
+	}
+	_ = os.RemoveAll(p.servers.dir) // a folder that stays changes no verdict
+}
+
+// addServers lets the subject find the servers: those that it starts are in its PATH.
+func (p *processEnvironment) addServers(o *conformance.Open) {
+	if p.servers.dir == "" {
+		return
+	}
+	path := wire.Getenv(o.Env, "PATH")
+	o.Env = append(slices.Clip(o.Env), strings.TrimSuffix("PATH="+p.servers.dir+string(os.PathListSeparator)+path, string(os.PathListSeparator)))
+	for i := range o.MCP {
+		o.MCP[i].URL = strings.Replace(o.MCP[i].URL, fixtures.ServerAddress, p.servers.remote.Addr, 1)
+	}
+}
+
+// Write implements steps.Environment: a server that the client has started may wait for the file.
+func (p *processEnvironment) Write(_ context.Context, path, text string) error {
+	if p.servers.dir == "" {
+		return nil
+	}
+	return WriteFiles(p.workDir(), map[string][]byte{path: []byte(text)})
+}
+
 func (p *processEnvironment) workDir() string { return filepath.Join(p.post.Dir, "work") }
 
 func (p *processEnvironment) playedID(id string) string { return p.play.Played(id) }
@@ -248,6 +302,7 @@ func (p *processEnvironment) prepareOpen(o conformance.Open) conformance.Open {
 		}
 		o.Env = env
 	}
+	p.addServers(&o)
 	return o
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
+	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -84,7 +85,7 @@ func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 			r.Harness = "stand-in: " + err.Error()
 			return
 		}
-		env := &virtualEnvironment{play: play, run: r, start: time.Now()}
+		env := &virtualEnvironment{play: play, run: r, start: time.Now(), launch: play.Launcher()}
 		r.Played = make([]conformance.PlayedLine, 0, len(r.Case.Wire))
 		d := &director{run: r, subject: s, env: env, start: env.start, callsAfterEnd: true}
 		for _, o := range rec.Observers {
@@ -92,6 +93,11 @@ func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 		}
 		env.mu, env.played = &d.mu, d.raceAt
 		d.init()
+		if clientStartsServers(r) {
+			local := mcp.NewLocal(r.Scenario.Servers, env.launch, d.calls.awaitFile)
+			defer func() { _ = local.Close() }() // what the subject has left open
+			env.launch = local
+		}
 		r.Start, r.Began, r.GivenEnv = env.start, env.start, virtualEnv
 		d.runScenario(context.Background())
 		time.Sleep(cleanupTime) // cancelled calls take this long to return
@@ -111,6 +117,7 @@ type virtualEnvironment struct {
 	play   *standin.Play
 	run    *conformance.Run
 	start  time.Time
+	launch proc.Launcher // starts the stand-in, and the servers of a client that starts them itself
 	recordedEffects
 }
 
@@ -118,7 +125,7 @@ type virtualEnvironment struct {
 var virtualEnv = []string{"HOME=/play/home", "PATH=/bin"}
 
 func (v *virtualEnvironment) prepareOpen(o conformance.Open) conformance.Open {
-	o.Launch, o.Dir, o.Env = v.play.Launcher(), "/play/work", slices.Clone(virtualEnv)
+	o.Launch, o.Dir, o.Env = v.launch, "/play/work", slices.Clone(virtualEnv)
 	if f := v.run.Fault; f != nil && f.StartError != nil {
 		o.Launch = proc.LauncherFunc(func(context.Context, proc.Command) (proc.Process, error) { return nil, f.StartError })
 	}

@@ -17,6 +17,13 @@ import (
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
 
+// clientStartsServers reports whether the subject itself starts the scenario's MCP servers, because
+// the runtime only replies to its requests.
+func clientStartsServers(r *conformance.Run) bool {
+	rt := runtimes.Find(r.Runtime)
+	return rt != nil && rt.ClientRunsTurns && len(r.Scenario.Servers) > 0
+}
+
 // conversation is one of the sessions of a run. It may be opened several times.
 type conversation struct {
 	id       string // ours

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,7 +74,10 @@ func Main(args []string) (handled bool, code int) {
 	return true, 0
 }
 
-var errBroken = errors.New("this server does not start")
+var (
+	errBroken = errors.New("this server does not start")
+	errDied   = errors.New("this server has exited")
+)
 
 func serve(name string) error {
 	link, err := exec.LookPath(name)
@@ -88,29 +92,53 @@ func serve(name string) error {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return err
 	}
+	if err := startError(&s, os.Getenv); err != nil {
+		return err
+	}
+	return New(&s).Run(context.Background(), &mcp.StdioTransport{})
+}
+
+// startError returns why a server exits before it writes anything, or nil.
+func startError(s *fixtures.Server, getenv func(string) string) error {
 	if s.Broken {
 		return errBroken
 	}
-	for name, value := range s.Env {
-		if os.Getenv(name) != value {
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		if getenv(name) != s.Env[name] {
 			return fmt.Errorf("the variable %s is missing or wrong", name)
 		}
 	}
-	return New(&s).Run(context.Background(), &mcp.StdioTransport{})
+	return nil
 }
 
 // withoutRequests is the first version of the protocol in which a server cannot send
 // requests to its client, and so cannot withdraw a question.
 const withoutRequests = "2026-07-28"
 
-// New makes a server of a scenario.
+// New makes a server of a scenario that runs in a process of its own.
 func New(s *fixtures.Server) *mcp.Server {
+	return newServer(s, world{
+		make:  func(file string) error { return os.WriteFile(file, nil, 0o644) },
+		await: awaitFile,
+		die:   func() { os.Exit(1) },
+	})
+}
+
+// world is what a server acts upon besides its client.
+type world struct {
+	make  func(file string) error
+	await func(ctx context.Context, file string) error
+	die   func()
+}
+
+func newServer(s *fixtures.Server, w world) *mcp.Server {
 	var o mcp.ServerOptions
 	if slices.ContainsFunc(s.Tools, func(t fixtures.Tool) bool { return t.Asks != nil && t.Asks.Until != "" }) {
 		o.SupportedProtocolVersions = slices.DeleteFunc(mcp.SupportedProtocolVersions(), func(v string) bool { return v >= withoutRequests })
 	}
 	srv := mcp.NewServer(&mcp.Implementation{Name: s.Name, Version: "1"}, &o)
-	for _, t := range s.Tools {
+	for i := range s.Tools {
+		t := &s.Tools[i]
 		schema := t.Schema
 		if schema == nil {
 			schema = jsontext.Value(`{"type":"object"}`)
@@ -119,17 +147,17 @@ func New(s *fixtures.Server) *mcp.Server {
 			Name: t.Name, Description: t.Description, InputSchema: schema,
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.ReadOnly},
 		}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return callTool(ctx, &t, req)
+			return w.callTool(ctx, t, req)
 		})
 	}
 	return srv
 }
 
-func callTool(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (w world) callTool(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	answer, asked := req.Params.InputResponses[question]
 	switch {
 	case t.Asks != nil && t.Asks.Until != "":
-		if err := askUntil(ctx, t.Asks, req.Session); err != nil {
+		if err := w.askUntil(ctx, t.Asks, req.Session); err != nil {
 			return nil, err
 		}
 	case t.Asks != nil && !asked:
@@ -143,17 +171,18 @@ func callTool(ctx context.Context, t *fixtures.Tool, req *mcp.CallToolRequest) (
 		}
 	}
 	if t.Makes != "" {
-		if err := os.WriteFile(t.Makes, nil, 0o644); err != nil {
+		if err := w.make(t.Makes); err != nil {
 			return nil, err
 		}
 	}
 	if t.Awaits != "" {
-		if err := awaitFile(ctx, t.Awaits); err != nil {
+		if err := w.await(ctx, t.Awaits); err != nil {
 			return nil, err
 		}
 	}
 	if t.Dies {
-		os.Exit(1)
+		w.die()
+		return nil, errDied
 	}
 	if t.Fail != "" {
 		return nil, &jsonrpc.Error{Code: -32000, Message: t.Fail}
@@ -213,13 +242,13 @@ func elicitParams(q *fixtures.Elicitation) *mcp.ElicitParams {
 
 // askUntil asks the user by a request, and cancels it when the file of the question
 // exists. An answer that comes first is ignored.
-func askUntil(ctx context.Context, q *fixtures.Elicitation, s *mcp.ServerSession) error {
+func (w world) askUntil(ctx context.Context, q *fixtures.Elicitation, s *mcp.ServerSession) error {
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
 	awaited := make(chan error, 1)
 	go func() {
 		defer cancel()
-		awaited <- awaitFile(asking, q.Until)
+		awaited <- w.await(asking, q.Until)
 	}()
 	_, err := s.Elicit(asking, elicitParams(q))
 	if asking.Err() != nil && ctx.Err() == nil {

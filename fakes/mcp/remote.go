@@ -24,9 +24,19 @@ func Listen(addr string, servers []fixtures.Server) (*Listener, error) {
 	if len(servers) == 0 {
 		return &Listener{}, nil
 	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return listenOn(l, servers, New), nil
+}
+
+// listenOn serves the servers, each of which start makes.
+func listenOn(l net.Listener, servers []fixtures.Server, start func(*fixtures.Server) *mcp.Server) *Listener {
 	mux := http.NewServeMux()
-	for _, s := range servers {
-		srv := New(&s)
+	for i := range servers {
+		s := &servers[i]
+		srv := start(s)
 		get := func(*http.Request) *mcp.Server { return srv }
 		var h http.Handler = mcp.NewStreamableHTTPHandler(get, nil)
 		if s.Remote.Transport == fixtures.TransportSSE {
@@ -34,13 +44,9 @@ func Listen(addr string, servers []fixtures.Server) (*Listener, error) {
 		}
 		mux.Handle("/"+s.Name, demandHeaders(s.Remote.Headers, h))
 	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, err
-	}
 	out := &Listener{Addr: l.Addr().String(), server: &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}}
 	go func() { _ = out.server.Serve(l) }() // it ends by Close
-	return out, nil
+	return out
 }
 
 // Close ends all connections.

@@ -11,6 +11,9 @@ package broken
 import (
 	"context"
 	"io"
+	"net"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -387,10 +390,18 @@ type launcher struct {
 	last proc.Process
 }
 
+// DialContext implements proc.Dialer.
+func (l *launcher) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	if d, ok := l.Launcher.(proc.Dialer); ok {
+		return d.DialContext(ctx, network, addr)
+	}
+	return (&net.Dialer{}).DialContext(ctx, network, addr)
+}
+
 func (l *launcher) Launch(ctx context.Context, c proc.Command) (proc.Process, error) {
 	p, err := l.Launcher.Launch(ctx, c)
-	if err != nil {
-		return nil, err
+	if err != nil || len(c.Argv) > 0 && strings.HasPrefix(filepath.Base(c.Argv[0]), fixtures.ServerCommand("")) {
+		return p, err // an MCP server is no runtime
 	}
 	l.last = p
 	if l.m.Launch != nil {
