@@ -61,6 +61,8 @@ func TestProcessEmitsTheEventsOfVirtual(t *testing.T) {
 		"claude/newest/text/plain", "codex/newest/permission/deny-then-stop", "claude/newest/stop/mid-text",
 		"claude/newest/session/resume-in-a-new-process", "codex/newest/session/resume-in-a-new-process",
 		"chat/1-plain/queue/one-of-two-withdrawn",
+		"chat/1-plain/mcp/with-variables", "chat/1-plain/mcp/over-server-sent-events-with-a-header", "chat/1-plain/mcp/fails-to-start",
+		"chat/1-plain/mcp/tells-of-progress", "chat/1-plain/mcp/stopped-in-mid-call",
 	} {
 		t.Run(id, func(t *testing.T) {
 			g := gomega.NewWithT(t)

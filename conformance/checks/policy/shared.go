@@ -27,8 +27,13 @@ func judgePolicy(t *conformance.Trial, f *conformance.Finding, kind string) {
 	}
 	if t.Tier != conformance.TierLive {
 		f.Sent = true
+		byClient := runindex.Runtime(t.Run).ClientRunsTurns
 		for _, j := range calls {
-			judgeReplies(t, f, j)
+			if byClient {
+				judgeResult(t, f, j)
+			} else {
+				judgeReplies(t, f, j)
+			}
 		}
 		return
 	}
@@ -46,6 +51,24 @@ func judgePolicy(t *conformance.Trial, f *conformance.Finding, kind string) {
 		}
 	}
 	judgeEffects(t, f, calls)
+}
+
+// judgeResult demands that a subject which runs the turns itself runs the call, or sends the
+// model the reason of the denial as its result.
+func judgeResult(t *conformance.Trial, f *conformance.Finding, j fixtures.PolicyVerdict) {
+	if len(t.Opens) == 0 || t.Opens[0].Denial == "" {
+		return // the subject has its own policy, and words its reasons
+	}
+	sent, have := runindex.ResultsWritten(t)[j.Tool]
+	f.Asserted(1)
+	switch reason := t.Opens[0].Denial; {
+	case !have:
+		f.Missingf("%s was judged %s, but the subject sent no result of it to the model", j.Tool, j.Effect)
+	case j.Effect == fixtures.VerdictDeny && !strings.Contains(sent, reason):
+		f.Failf("the policy denies %s because %q, but the model received %q", j.Tool, reason, runindex.Clip(sent))
+	case j.Effect == fixtures.VerdictAllow && strings.Contains(sent, reason):
+		f.Failf("the policy allows %s, but the model received %q", j.Tool, runindex.Clip(sent))
+	}
 }
 
 // judgeReplies demands that each question about the call, and each hook for it, got

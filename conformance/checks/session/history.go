@@ -54,7 +54,8 @@ func judgeConversation(t *conformance.Trial, f *conformance.Finding) {
 		}
 		f.Asserted(1)
 		f.Sent = true
-		want, got := conversation(recorded.History), conversation(written.History)
+		worded := wordedByClient(t.Scenario, recorded.History)
+		want, got := conversation(recorded.History, worded), conversation(written.History, worded)
 		if !strings.HasPrefix(want, wire.RoleSystem) && strings.HasPrefix(got, wire.RoleSystem) {
 			_, got, _ = strings.Cut(got, "\n") // instructions of the subject's own
 		}
@@ -76,13 +77,34 @@ func judgeConversation(t *conformance.Trial, f *conformance.Finding) {
 	}
 }
 
+// wordedByClient returns the ids of the calls whose results the client words itself: failures of
+// MCP servers, and media, for which there is no place in a result.
+func wordedByClient(s *fixtures.Scenario, history []wire.Entry) map[string]bool {
+	out := map[string]bool{}
+	for _, e := range history {
+		name, _, _ := strings.Cut(e.Text, " ")
+		for _, srv := range s.Servers {
+			for _, tool := range srv.Tools {
+				if e.Role == wire.RoleCall && name == fixtures.ServerTool(srv.Name, tool.Name) &&
+					(tool.Fail != "" || tool.Dies || slices.ContainsFunc(tool.Result, func(c fixtures.Content) bool { return c.Image != "" })) {
+					out[e.ID] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
 // conversation writes the parts of a conversation, one a line. What the model said in several
-// pieces is one text.
-func conversation(parts []wire.Entry) string {
+// pieces is one text. The texts of worded results are left out.
+func conversation(parts []wire.Entry, worded map[string]bool) string {
 	var b strings.Builder
 	last := ""
 	for _, e := range parts {
 		text := strings.ReplaceAll(e.Text, "\n", "\\n")
+		if e.Role == wire.RoleResult && worded[e.ID] {
+			text = "…"
+		}
 		if e.Role == wire.RoleAssistant && last == wire.RoleAssistant {
 			b.WriteString(text)
 			continue

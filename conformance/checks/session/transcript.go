@@ -167,7 +167,7 @@ func (g *grouping) bySession(events []conformance.Event, canonical []string) map
 				x.text += ofCutCall
 			}
 		}
-		if joined {
+		if joined || rt.ClientRunsTurns {
 			x.text += ofJoined
 		}
 		if unseen {

@@ -77,6 +77,7 @@ var transcriptRules = []transcriptRule{
 	{event.TypeToolResult, "status", ofClientTool, mayVary, "older runtimes do not report the results of the client's tools"},
 	{event.TypeToolResult, "is_error", ofClientTool, mayVary, "older runtimes do not report the results of the client's tools"},
 	{event.TypeToolResult, "output", ofClientTool, mayLack, "older runtimes do not report the results of the client's tools"},
+	{event.TypeToolResult, "media", ofClientTool, mayLack, "a client that runs the turns itself may send no media of its tools"},
 	{event.TypeNotice, "", `"level":"warning","code":"warning"`, either, "only the client knows which conversation of a connection is its own"},
 	{event.TypeNotice, "code", `"code":"refused"`, mayVary, "a transcript refuses nothing"},
 	{event.TypeNotice, "level", `"code":"refused"`, mayVary, "a transcript refuses nothing"},

@@ -17,3 +17,9 @@ var callsWithNothing = broken.Adapter{
 		}
 	}),
 }
+
+var keepsTheFirstInput = broken.Adapter{
+	Name: "keeps-the-first-input", Sentence: "calls the client's tool with the model's input where the user has changed it",
+	Proves: "tool.client-called", Runtime: "chat", Why: "Codex asks about no tool of its client",
+	Mutation: broken.Mutation{Answer: func(a *adapters.Answer) { a.Input = nil }},
+}

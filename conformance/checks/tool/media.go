@@ -24,6 +24,9 @@ var Media = &conformance.Check{
 func judgeMedia(t *conformance.Trial, f *conformance.Finding) {
 	for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
 		stated := runindex.StatedResult(t.Run, e, d.ToolUseID)
+		if served := servedTool(t.Run, d.ToolUseID); served != nil {
+			stated = &wire.ToolResult{Media: mediaOf(served)}
+		}
 		if stated == nil || e.SubagentID != "" {
 			continue
 		}

@@ -35,6 +35,9 @@ func outputNeeds(r *conformance.Run) []string {
 
 func judgeOutput(t *conformance.Trial, f *conformance.Finding) {
 	sent, denied := runindex.ToolResults(t.Run), runindex.DeniedCalls(t.Run)
+	if runindex.Runtime(t.Run).ClientRunsTurns && t.Tier != conformance.TierLive {
+		sent = runindex.ResultsWritten(t) // the subject words some itself
+	}
 	for e, d := range runindex.EventsOf[event.ToolResult](t.Run) {
 		if e.SubagentID != "" {
 			continue

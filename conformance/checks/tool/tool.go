@@ -20,6 +20,7 @@ func Checks() []*conformance.Check {
 		ClientCalled,
 		ClientAnswered,
 		ClientCancelled,
+		ServerCalled,
 		Parallel,
 		Known,
 		Paired,
@@ -81,5 +82,11 @@ func Broken() []broken.Adapter {
 		progressAfterTheResult,
 		progressOfAnotherTool,
 		measuresByItself,
+		keepsTheFirstInput,
+		startsNoServer,
+		startsWithoutVariables,
+		connectsWithoutHeaders,
+		hidesAFailedServer,
+		takesFailuresForAnswers,
 	}
 }

@@ -39,7 +39,7 @@ func sameBefore(plain, r *conformance.Run, f *conformance.Finding) (n int, ok bo
 	want, got := plain.Canonical(), r.Canonical()
 	least, most := before(plain, r)
 	same, n := faulted.CommonEvents(want[:most], got)
-	if same < least && plain.Events[same].Line == linesBefore(plain, r) && beside(plain.Scenario, plain.Events[same]) {
+	if same < least && plain.Events[same].Line == linesBefore(plain, r) && beside(plain, plain.Events[same]) {
 		least = same // the runtime exited at the call or question that caused the event and those after it
 	}
 	if r.Tier == conformance.TierProcess && same < least && len(got) >= least && faulted.ContainsAll(got[:least], want[:least]) {
@@ -100,16 +100,17 @@ func delaysEvents(r *conformance.Run) bool {
 	return slices.ContainsFunc(r.Events, func(e conformance.Event) bool { return !moments.Contain(e.At) })
 }
 
-// beside reports whether an event comes from a tool or the policy of the client, not
-// from a line of the runtime.
-func beside(s *fixtures.Scenario, e conformance.Event) bool {
+// beside reports whether an event comes from a tool or the policy of the client, or from an MCP
+// server that the client has started, and not from a line of the runtime.
+func beside(r *conformance.Run, e conformance.Event) bool {
+	s := r.Scenario
 	switch e.Data.(type) {
 	case event.ComponentUpdate, event.ComponentRemove, event.Interrupt, event.InterruptResolved:
 		return s.Components != nil
 	case event.PermissionResolved:
 		return s.Policy != nil
 	case event.ToolResult:
-		return s.Components != nil || len(s.Tools) > 0
+		return s.Components != nil || len(s.Tools) > 0 || len(s.Servers) > 0 && runindex.Runtime(r).ClientRunsTurns
 	}
 	return false
 }

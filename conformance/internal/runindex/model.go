@@ -245,6 +245,24 @@ func ToolResults(r *conformance.Run) map[string]string {
 	return out
 }
 
+// ResultsWritten returns the results that a subject which runs the turns itself sent to the model,
+// by the scenario's id of the call.
+func ResultsWritten(t *conformance.Trial) map[string]string {
+	rt, out := Runtime(t.Run), map[string]string{}
+	for _, w := range t.ClientActions {
+		in := rt.ReadInput([]byte(t.Recorded(string(w.Bytes))))
+		if in.Step == nil {
+			continue
+		}
+		for _, e := range in.Step.History {
+			if e.Role == wire.RoleResult {
+				out[rt.ScenarioCall(e.ID)] = e.Text
+			}
+		}
+	}
+	return out
+}
+
 // AsideThread is the witness's name of a thread that a client opened in
 // addition to the session's.
 const AsideThread = "aside"

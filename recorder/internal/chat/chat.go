@@ -2,7 +2,8 @@
 //
 // The server is the scripted model itself, reached through a relay that carries HTTP as
 // lines. The client here is a whole agent without tools of its own: it keeps the history,
-// calls the client's tools, and sends a failed request again.
+// calls the client's tools and those of MCP servers, and sends a failed request again. It starts
+// no server: what a call gives is in the scenario.
 package chat
 
 import (
@@ -77,6 +78,7 @@ type client struct {
 	conn drive.Connection
 
 	model    string
+	offered  []offeredTool
 	history  []jsontext.Value
 	nextID   int
 	answered int // the id of the last read that was answered
@@ -117,15 +119,12 @@ func newChat(d *drive.Driver) (drive.Client, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(s.Servers) > 0:
-		return nil, c.Error("starts MCP servers")
 	case len(s.Hooks) > 0:
 		return nil, c.Error("calls hooks of the client")
-	case s.Policy != nil:
-		return nil, c.Error("asks about calls")
 	case s.Schema != nil:
 		return nil, c.Error("wants an answer of a schema")
 	}
+	c.offered = offeredTools(s)
 	return c, nil
 }
 
@@ -273,14 +272,17 @@ func (c *client) Answer(ctx context.Context, s fixtures.Step) error {
 		return errors.New("there is no such question to answer: `wait ask` first")
 	}
 	k.asks = false
-	switch {
-	case s.What == fixtures.AnswerAllow && s.Value == nil:
+	switch s.What {
+	case fixtures.AnswerAllow:
+		if s.Value != nil {
+			k.args = string(s.Value)
+		}
 		c.run(k)
 		return nil
-	case s.What == fixtures.AnswerDeny:
+	case fixtures.AnswerDeny:
 		c.setResult(k, cmp.Or(s.Text, "The user denied the call."))
 		return c.goOn()
-	case s.What == fixtures.AnswerCancel:
+	case fixtures.AnswerCancel:
 		return c.Stop(ctx)
 	}
 	return c.Error("answers a question with " + s.What)

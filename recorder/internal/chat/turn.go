@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -120,12 +121,39 @@ func (c *client) post() error {
 }
 
 func (c *client) declaredTools() (out []jsontext.Value) {
-	for i := range c.d.Scenario.Tools {
-		t := &c.d.Scenario.Tools[i]
-		f := object("name", quote(t.Name), "description", quote(t.Description), "parameters", drive.InputSchema(t))
+	for _, t := range c.offered {
+		f := object("name", quote(t.name), "description", quote(t.Description), "parameters", drive.InputSchema(t.Tool))
 		out = append(out, object("type", quote("function"), "function", f))
 	}
 	return out
+}
+
+// offeredTool is a tool of the client, or of an MCP server, under its name in requests.
+type offeredTool struct {
+	*fixtures.Tool
+	name string
+}
+
+func offeredTools(s *fixtures.Scenario) (out []offeredTool) {
+	for i := range s.Tools {
+		out = append(out, offeredTool{&s.Tools[i], s.Tools[i].Name})
+	}
+	for _, srv := range s.Servers {
+		for i := range srv.Tools {
+			out = append(out, offeredTool{&srv.Tools[i], fixtures.ServerTool(srv.Name, srv.Tools[i].Name)})
+		}
+	}
+	return out
+}
+
+// toolOf returns the tool that a call names, or nil.
+func (c *client) toolOf(k *call) *fixtures.Tool {
+	for _, t := range c.offered {
+		if t.name == k.name {
+			return t.Tool
+		}
+	}
+	return nil
 }
 
 // Read implements drive.Client.
@@ -278,9 +306,23 @@ func (c *client) endReply() {
 	}
 	c.open = calls
 	for _, k := range calls {
-		if k.asks = c.d.Scenario.InitialMode() == "ask"; !k.asks {
-			c.run(k)
-		}
+		c.decide(k)
+	}
+	c.d.Fail(c.goOn())
+}
+
+// decide runs a call, or denies it, or asks the user: by the policy or, if that has no verdict, by
+// the mode.
+func (c *client) decide(k *call) {
+	t := c.toolOf(k)
+	s, decided := c.d.Judge(c.d.Runtime.Wire.ScenarioCall(k.ID))
+	switch k.asks = false; {
+	case decided && s.What == fixtures.AnswerDeny:
+		c.setResult(k, s.Text)
+	case !decided && c.d.Scenario.InitialMode() == "ask" && t != nil && !t.ReadOnly:
+		k.asks = true
+	default:
+		c.run(k)
 	}
 }
 
@@ -321,13 +363,18 @@ func (c *client) run(k *call) {
 			return c.goOn()
 		}
 	}
-	t := c.d.Tool(k.name)
+	t := c.toolOf(k)
 	switch {
 	case t == nil:
 		c.d.Fail(done("there is no tool " + k.name)())
+	case t.Dies:
+		c.d.Fail(done("The server has exited.")())
 	case k.args != "" && !jsontext.Value(k.args).IsValid():
 		c.d.Fail(done("the arguments are not valid JSON")())
 	default:
+		if t.Makes != "" {
+			c.d.Fail(os.WriteFile(c.d.Path(t.Makes), nil, 0o644))
+		}
 		c.d.Fail(c.d.AnswerCall(k.ID, t.Name, t.Awaits, done(resultText(t)), func() error { return nil }))
 	}
 }
@@ -337,9 +384,16 @@ func resultText(t *fixtures.Tool) string {
 	if t.Fail != "" {
 		return t.Fail
 	}
+	if len(t.Result) == 0 && t.Structured != nil {
+		return string(t.Structured)
+	}
 	var texts []string
 	for _, r := range t.Result {
-		texts = append(texts, r.Text)
+		text := r.Text
+		if r.Image != "" {
+			text = fmt.Sprintf("(%s, %d bytes)", drive.ImageType(r), base64.StdEncoding.DecodedLen(len(r.Image))-strings.Count(r.Image, "="))
+		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, "\n")
 }
@@ -351,7 +405,7 @@ func (c *client) setResult(k *call, text string) {
 
 // goOn sends the results to the model when all calls have one.
 func (c *client) goOn() error {
-	if slices.ContainsFunc(c.open, func(k *call) bool { return k.result == nil }) {
+	if len(c.open) == 0 || slices.ContainsFunc(c.open, func(k *call) bool { return k.result == nil }) {
 		return nil
 	}
 	c.appendResults()
