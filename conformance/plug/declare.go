@@ -41,7 +41,8 @@ type Declaration struct {
 	Can     []string `json:"can"`
 	// Events are the types that it emits; nil means all.
 	Events []event.Type `json:"events,omitempty"`
-	// Without are members that its events do not have: tool_start.file_path, seq.
+	// Without are members that its events do not have: tool_start.file_path, seq; and lists of the
+	// runtime that it does not return: list.sessions.
 	Without []string `json:"without,omitempty"`
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/adapters/op"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/conformance/internal/runindex"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -17,7 +18,7 @@ import (
 var Capabilities = &conformance.Check{
 	ID: "session.capabilities", Source: "user interfaces that offer only what an adapter declares", Tiers: []conformance.Tier{conformance.TierWitness, conformance.TierLive},
 	Mend:           "Compare what the adapter declares with what it does: declare each ability that works, and remove one that returns \"unsupported\".",
-	Sentence:       "The subject declares each ability that it has, and has each ability that it declares.",
+	Sentence:       "The subject declares each ability that it has, and has each ability that it declares. If it declares lists, it returns each that the runtime gives, unless it declares to leave that out.",
 	JudgesDeclared: true,
 	Judge:          judgeDeclared,
 }
@@ -79,6 +80,19 @@ func allAbilities() []ability {
 	return out
 }
 
+// listOf is the name under which a subject declares that it leaves a list out.
+func listOf(a conformance.StepResult) string { return "list." + a.Step.What }
+
+// leavesListOut reports whether the runtime gives a list that the subject does not have, and does
+// not declare to leave out.
+func leavesListOut(t *conformance.Trial, a conformance.StepResult) bool {
+	if errors.Is(a.Err, conformance.ErrDeclaredUnsupported) || t.EventSupport != nil && !t.EventSupport(listOf(a)) {
+		return false
+	}
+	_, recorded := runindex.RecordedList(t.Run, a.Step.What)
+	return recorded
+}
+
 // allowsOrDenies reports whether a step answers a question about a permission with
 // yes or no.
 func allowsOrDenies(a fixtures.Step) bool {
@@ -111,7 +125,9 @@ func judgeDeclared(t *conformance.Trial, f *conformance.Finding) {
 			case !declared && a.Err == nil:
 				f.Failf("the subject declares that it cannot %s, but did", x.name)
 			case a.Step.Op() == op.List && errors.Is(a.Err, adapters.ErrUnsupported):
-				// A subject may have some lists only.
+				if declared && leavesListOut(t, a) { // it may have some lists only, if it says so
+					f.Missingf("list %s: the runtime gives this list, but the subject returns %q; or declare that you leave %s out", a.Step.What, a.Err, listOf(a))
+				}
 			case declared && errors.Is(a.Err, adapters.ErrUnsupported) && !errors.Is(a.Err, conformance.ErrDeclaredUnsupported):
 				f.Failf("the subject declares that it can %s, but does not: %v", x.name, a.Err)
 			}

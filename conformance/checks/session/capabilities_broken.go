@@ -16,3 +16,14 @@ var declaresTooMuch = broken.Adapter{
 	Proves:   "session.capabilities",
 	Mutation: broken.Mutation{SetMode: func(string) (string, error) { return "", adapters.ErrUnsupported }},
 }
+
+var listsNoModels = broken.Adapter{
+	Name: "lists-no-models", Sentence: "declares lists, and returns ErrUnsupported for that of the models",
+	Proves: "session.capabilities",
+	Mutation: broken.Mutation{ListError: func(list adapters.List) error {
+		if list == adapters.ListModels {
+			return adapters.ErrUnsupported
+		}
+		return nil
+	}},
+}

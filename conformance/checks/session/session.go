@@ -43,6 +43,7 @@ func Broken() []broken.Adapter {
 		answersAndFails,
 		declaresNothing,
 		declaresTooMuch,
+		listsNoModels,
 		abandonsItsTools,
 		waitsToBeHeard,
 		adoptsStrangers,

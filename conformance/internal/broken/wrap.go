@@ -66,6 +66,7 @@ type Mutation struct {
 	SetMode      func(mode string) (string, error)          // changes the mode to set
 	SetModeError func(err error) error                      // changes what SetMode returns
 	List         func([]adapters.Listed) []adapters.Listed  // changes a list
+	ListError    func(list adapters.List) error             // returns an error in place of a list; nil: the list
 	BeforeClose  func(p proc.Process)                       // runs before Close
 	AfterArchive func(e event.Event, out func(event.Event)) // changes what it emits after Archive
 	AfterClose   func()                                     // runs after Close
@@ -375,6 +376,11 @@ func (s *session) List(ctx context.Context, list adapters.List) ([]adapters.List
 	x, ok := adapters.As[adapters.Lister](s.Session)
 	if !ok {
 		return nil, adapters.ErrUnsupported
+	}
+	if s.a.ListError != nil {
+		if err := s.a.ListError(list); err != nil {
+			return nil, err
+		}
 	}
 	listed, err := x.List(ctx, list)
 	if err == nil && s.a.List != nil {
