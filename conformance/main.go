@@ -3,8 +3,8 @@ package conformance
 import (
 	"os"
 
-	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fakes/relay"
+	"github.com/turnspec/turnspec/fakes/servers"
 )
 
 // Main runs this program as a stand-in, or as an MCP server of a scenario, if the suite
@@ -19,7 +19,9 @@ func Main() {
 	if handled, code := relay.Main(); handled {
 		os.Exit(code)
 	}
-	if handled, code := mcp.Main(os.Args); handled {
-		os.Exit(code)
+	if m := servers.Get(); m != nil {
+		if handled, code := m.Main(os.Args); handled {
+			os.Exit(code)
+		}
 	}
 }

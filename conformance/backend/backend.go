@@ -18,6 +18,7 @@ import (
 	"github.com/turnspec/turnspec/conformance/backend/replay"
 	"github.com/turnspec/turnspec/conformance/checks"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
+	_ "github.com/turnspec/turnspec/fakes/mcp" // servers that the adapter for chat completions starts
 	"github.com/turnspec/turnspec/fixtures"
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
-	"github.com/turnspec/turnspec/fakes/mcp"
 	"github.com/turnspec/turnspec/fakes/relay"
+	"github.com/turnspec/turnspec/fakes/servers"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire"
@@ -84,7 +84,7 @@ func Process(ctx context.Context, s conformance.Subject, rec Recording, f *fault
 	if err == nil {
 		err = WriteFiles(env.workDir(), rec.Scenario.Workspace)
 	}
-	if err == nil && clientStartsServers(r) {
+	if err == nil && clientStartsServers(r) && servers.Get() != nil {
 		err = env.installServers()
 		defer env.removeServers()
 	}
@@ -139,7 +139,7 @@ type processEnvironment struct {
 	last atomic.Int64 // when something moved last, since the start
 	lag  atomic.Int64 // the longest time that the open session took for an event after the last move
 	recordedEffects
-	servers  servers      // of a client that starts them itself
+	servers  ownServers   // of a client that starts them itself
 	waited   atomic.Int64 // what playTime returns
 	programs programs
 
@@ -243,10 +243,11 @@ func (p *processEnvironment) chunk() func([]byte) [][]byte {
 	return nil
 }
 
-// servers are the MCP servers of a scenario as programs.
-type servers struct {
-	dir    string // of the programs; "": there are none
-	remote *mcp.Listener
+// ownServers are the MCP servers of a scenario that the subject starts or connects to itself.
+type ownServers struct {
+	dir     string // of the programs; "": there are none
+	address string // of those that run already
+	remote  io.Closer
 }
 
 // installServers makes the servers that a client starts itself.
@@ -254,10 +255,11 @@ func (p *processEnvironment) installServers() (err error) {
 	if p.servers.dir, err = os.MkdirTemp("", "turnspec-servers-*"); err != nil {
 		return err
 	}
-	if err = mcp.Install(p.servers.dir, p.d.run.Scenario.Servers); err != nil {
+	m := servers.Get()
+	if err = m.Install(p.servers.dir, p.d.run.Scenario.Servers); err != nil {
 		return err
 	}
-	p.servers.remote, err = mcp.Listen("127.0.0.1:0", p.d.run.Scenario.Servers)
+	p.servers.address, p.servers.remote, err = m.Listen("127.0.0.1:0", p.d.run.Scenario.Servers)
 	return err
 }
 
@@ -276,7 +278,7 @@ func (p *processEnvironment) addServers(o *conformance.Open) {
 	path := wire.Getenv(o.Env, "PATH")
 	o.Env = append(slices.Clip(o.Env), strings.TrimSuffix("PATH="+p.servers.dir+string(os.PathListSeparator)+path, string(os.PathListSeparator)))
 	for i := range o.MCP {
-		o.MCP[i].URL = strings.Replace(o.MCP[i].URL, fixtures.ServerAddress, p.servers.remote.Addr, 1)
+		o.MCP[i].URL = strings.Replace(o.MCP[i].URL, fixtures.ServerAddress, p.servers.address, 1)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/fakes/fault"
-	"github.com/turnspec/turnspec/fakes/mcp"
+	"github.com/turnspec/turnspec/fakes/servers"
 	"github.com/turnspec/turnspec/fakes/standin"
 	"github.com/turnspec/turnspec/fixtures"
 )
@@ -93,8 +93,8 @@ func runInBubble(r *conformance.Run, s conformance.Subject, rec Recording) {
 		}
 		env.mu, env.played = &d.mu, d.raceAt
 		d.init()
-		if clientStartsServers(r) {
-			local := mcp.NewLocal(r.Scenario.Servers, env.launch, d.calls.awaitFile)
+		if m := servers.Get(); m != nil && clientStartsServers(r) {
+			local := m.Local(r.Scenario.Servers, env.launch, d.calls.awaitFile)
 			defer func() { _ = local.Close() }() // what the subject has left open
 			env.launch = local
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
+	"github.com/turnspec/turnspec/fakes/servers"
 	"github.com/turnspec/turnspec/fixtures"
 	"github.com/turnspec/turnspec/fixtures/wire/runtimes"
 )
@@ -33,6 +34,9 @@ type conversation struct {
 
 // openSession opens the session that a step names and starts its listener.
 func (d *director) openSession(ctx context.Context, s fixtures.Step) error {
+	if clientStartsServers(d.run) && servers.Get() == nil && d.run.Tier != conformance.TierLive {
+		return fmt.Errorf("%w: %w", conformance.ErrDeclaredUnsupported, servers.ErrNone)
+	}
 	o, talk, err := d.openOptions(s)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/turnspec/turnspec/adapters/proc"
 	"github.com/turnspec/turnspec/fakes/pipe"
+	"github.com/turnspec/turnspec/fakes/servers"
 	"github.com/turnspec/turnspec/fixtures"
 )
 
@@ -27,6 +28,27 @@ type Local struct {
 	network memoryNetwork
 	remote  *Listener
 }
+
+// maker implements servers.Maker.
+type maker struct{}
+
+func init() { servers.Register(maker{}) } //nolint:gochecknoinits // to import the package is to ask for its servers
+
+func (maker) Local(of []fixtures.Server, others proc.Launcher, await func(ctx context.Context, file string) error) servers.Local {
+	return NewLocal(of, others, await)
+}
+
+func (maker) Install(dir string, of []fixtures.Server) error { return Install(dir, of) }
+
+func (maker) Listen(addr string, of []fixtures.Server) (string, io.Closer, error) {
+	l, err := Listen(addr, of)
+	if err != nil {
+		return "", nil, err
+	}
+	return l.Addr, l, nil
+}
+
+func (maker) Main(args []string) (handled bool, code int) { return Main(args) }
 
 // NewLocal makes the servers of a scenario. Programs that are no servers are started by others. A
 // call that waits for a file calls await. The caller closes the Local.

@@ -91,7 +91,7 @@ var traps = []struct {
 	{"chat/1-plain", "usage/of-two-turns", []string{"usage.reported"}, nil, asksForNoUsage},
 	{"chat", "limit/requests-with-a-client-tool", []string{"session.open-options"}, nil, asksWithoutALimit},
 	{"chat", "client/stopped-while-a-tool-runs", []string{"session.history", "text.once", "turn.after-stop", "turn.stop", "wire.valid-input"}, nil, leavesACallOpen},
-	{"chat", "client/arguments-in-alternating-pieces", []string{"session.history", "tool.client-called", "tool.output"}, []string{"tool.parallel"}, appendsToTheLastCall},
+	{"chat", "client/arguments-in-alternating-pieces", []string{"session.history", "tool.client-called"}, []string{"tool.parallel"}, appendsToTheLastCall},
 	{"chat/1-one-index", "client/two-tools-at-once", []string{"session.history"}, nil, takesTheIndexForTheCall},
 	{"chat/1-without-index", "client/two-tools-at-once", []string{"text.once", "tool.client-called", "tool.known", "turn.not-before-end"}, nil, needsAnIndex},
 	{"chat/1-parts", "thinking/then-text", []string{"text.once", "thinking.delivered"}, []string{"wire.unknown"}, readsTextContentOnly},

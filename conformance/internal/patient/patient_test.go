@@ -30,7 +30,7 @@ func TestParallel(t *testing.T) {
 	}
 	want := given
 	if given == "" {
-		want = strconv.Itoa(4 * runtime.GOMAXPROCS(0))
+		want = strconv.Itoa(8 * runtime.GOMAXPROCS(0))
 	}
 	gomega.NewWithT(t).Expect(flag.Lookup("test.parallel").Value.String()).To(gomega.Equal(want))
 }
