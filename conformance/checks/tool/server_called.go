@@ -19,7 +19,7 @@ var ServerCalled = &conformance.Check{
 	ID: "tool.server-called", Source: "the Model Context Protocol: tools/call, isError, structuredContent", Tiers: []conformance.Tier{conformance.TierWitness},
 	Mend: "Start each MCP server with its variables, or connect to its address with its headers, and offer its tools as mcp__SERVER__TOOL, with _ for each sign that the API does not take. " +
 		"Send the content of a result to the model, or its structured content if it has no other, and emit a notice with the name of a server that does not start.",
-	Sentence: "A client that runs the turns itself offers the tools of its MCP servers to the model with their descriptions and schemas, sends it what they answer, and marks those results as " +
+	Sentence: "A client that runs the turns itself offers the tools of its MCP servers to the model as mcp__SERVER__TOOL with their descriptions and schemas, sends it what they answer, and marks those results as " +
 		"errors of which the server says so. A notice names each server that does not start.",
 	JudgesWritten: true,
 	NeedsFor:      serverNeeds,
