@@ -81,7 +81,7 @@ var resumesWithoutTheServers = broken.Adapter{
 var forgetsTheHeaders = broken.Adapter{
 	Name: "forgets-the-headers", Sentence: "opens a session with MCP servers over HTTP without their headers",
 	Proves:   "session.open-options",
-	Mutation: eachServer(func(x *adapters.MCPServer) { x.Headers = nil }),
+	Mutation: broken.Servers(func(x *adapters.MCPServer) { x.Headers = nil }),
 }
 
 var forgetsTheSchema = broken.Adapter{
@@ -110,15 +110,5 @@ var keepsNoCopies = broken.Adapter{
 var mistakesTheTransport = broken.Adapter{
 	Name: "mistakes-the-transport", Sentence: "reaches an MCP server of server-sent events by streamable HTTP",
 	Proves: "session.open-options", Runtime: "claude", Why: "Codex has no such transport",
-	Mutation: eachServer(func(x *adapters.MCPServer) { x.SSE = false }),
-}
-
-// eachServer changes each MCP server that a session is opened with.
-func eachServer(f func(x *adapters.MCPServer)) broken.Mutation {
-	return broken.Opening(func(o *conformance.Open) {
-		o.MCP = slices.Clone(o.MCP)
-		for i := range o.MCP {
-			f(&o.MCP[i])
-		}
-	})
+	Mutation: broken.Servers(func(x *adapters.MCPServer) { x.SSE = false }),
 }

@@ -3,6 +3,7 @@ package tool
 import (
 	"strings"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
@@ -20,21 +21,13 @@ var startsNoServer = broken.Adapter{
 var startsWithoutVariables = broken.Adapter{
 	Name: "starts-without-variables", Sentence: "starts an MCP server without its variables",
 	Proves: "tool.server-called", Runtime: "chat", Why: onlyChat,
-	Mutation: broken.Opening(func(o *conformance.Open) {
-		for i := range o.MCP {
-			o.MCP[i].Env = nil
-		}
-	}),
+	Mutation: broken.Servers(func(x *adapters.MCPServer) { x.Env = nil }),
 }
 
 var connectsWithoutHeaders = broken.Adapter{
 	Name: "connects-without-headers", Sentence: "sends an MCP server none of its headers",
 	Proves: "tool.server-called", Runtime: "chat", Why: onlyChat,
-	Mutation: broken.Opening(func(o *conformance.Open) {
-		for i := range o.MCP {
-			o.MCP[i].Headers = nil
-		}
-	}),
+	Mutation: broken.Servers(func(x *adapters.MCPServer) { x.Headers = nil }),
 }
 
 var hidesAFailedServer = broken.Adapter{

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/adapters/event"
 	"github.com/turnspec/turnspec/conformance"
 )
@@ -37,6 +38,16 @@ func EachFileChange(f func(c *event.FileChange)) Mutation {
 
 // Opening returns a mutation of the options that a session is opened with.
 func Opening(f func(o *conformance.Open)) Mutation { return Mutation{Open: f} }
+
+// Servers returns a mutation of each MCP server that a session is opened with.
+func Servers(f func(x *adapters.MCPServer)) Mutation {
+	return Opening(func(o *conformance.Open) {
+		o.MCP = slices.Clone(o.MCP)
+		for i := range o.MCP {
+			f(&o.MCP[i])
+		}
+	})
+}
 
 // Written returns a mutation of each line that the adapter writes.
 func Written(f func(line []byte) []byte) Mutation {

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"io"
 	"regexp"
-	"slices"
 
+	"github.com/turnspec/turnspec/adapters"
 	"github.com/turnspec/turnspec/conformance"
 	"github.com/turnspec/turnspec/conformance/internal/broken"
 )
@@ -155,12 +155,7 @@ var quotesABoolean = broken.Adapter{
 
 var forgetsTheVariables = broken.Adapter{
 	Name: "forgets-the-variables", Sentence: "opens a session with MCP servers without their variables",
-	Mutation: broken.Opening(func(o *conformance.Open) {
-		o.MCP = slices.Clone(o.MCP)
-		for i := range o.MCP {
-			o.MCP[i].Env = nil
-		}
-	}),
+	Mutation: broken.Servers(func(x *adapters.MCPServer) { x.Env = nil }),
 }
 
 // pictureType is the type of a picture in a message.
