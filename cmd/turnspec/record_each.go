@@ -58,7 +58,7 @@ func (j job) size() int {
 				n++
 			}
 		}
-		if j.lifecycle {
+		if j.readsOf(pin) {
 			n++
 		}
 	}
@@ -68,10 +68,26 @@ func (j job) size() int {
 // scenariosOf returns the scenarios to record on a version. If the corpus has only a part
 // of those that the version can perform, only that part is compared.
 func (j job) scenariosOf(pin runtimes.Pin) ([]*fixtures.Scenario, error) {
-	if rt := wires.Find(pin.Name); !j.check || rt == nil || rt.Unrecorded[pin.Version] == "" {
+	if !j.check || !isPartlyRecorded(pin) {
 		return j.scenarios, nil
 	}
 	return j.corpus.RecordedScenarios(j.scenarios, pin.Name, pin.Version)
+}
+
+// isPartlyRecorded reports whether the corpus has only a part of what the version can perform.
+func isPartlyRecorded(pin runtimes.Pin) bool {
+	rt := wires.Find(pin.Name)
+	return rt != nil && rt.Unrecorded[pin.Version] != ""
+}
+
+// readsOf reports whether the replies to reads of a version are recorded too. Without stored ones
+// of a version that is recorded in part there is nothing to compare.
+func (j job) readsOf(pin runtimes.Pin) bool {
+	if !j.lifecycle || !answersReads(pin.Name) {
+		return false
+	}
+	_, err := j.corpus.LoadReadReplies(pin.Name, pin.Version)
+	return !j.check || !isPartlyRecorded(pin) || !errors.Is(err, fs.ErrNotExist)
 }
 
 // record records every scenario on every runtime that performs it. It continues
@@ -123,7 +139,7 @@ func record(ctx context.Context, out io.Writer, j job) error {
 			}
 			count(same, err)
 		}
-		if j.lifecycle && answersReads(pin.Name) && ours() {
+		if j.readsOf(pin) && ours() {
 			o.Out = cmp.Or(j.Out, j.disk)
 			count(recordReads(ctx, out, o, j.corpus, j.check))
 		}

@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/turnspec/turnspec/fixtures"
+	"github.com/turnspec/turnspec/recorder/runtimes"
 )
 
 // A part of the scenarios contains some of each topic.
@@ -82,4 +83,16 @@ func TestScenarioFileAnywhere(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(job{corpus: corpus, disk: disk}.folderOf(s)).To(Equal(want), arg)
 	}
+}
+
+// TestReadsOfAPart checks that a version of which only some scenarios are recorded, and no replies to
+// reads, is not compared with such.
+func TestReadsOfAPart(t *testing.T) {
+	g := NewWithT(t)
+	j := job{corpus: fixtures.Embedded(), check: true, lifecycle: true}
+	g.Expect(j.readsOf(runtimes.Pin{Name: "chat", Version: "1-details"})).To(BeFalse())
+	g.Expect(j.readsOf(runtimes.Pin{Name: "chat", Version: "1-plain"})).To(BeTrue())
+	g.Expect(j.readsOf(runtimes.Pin{Name: "codex", Version: "0.0.0"})).To(BeTrue(), "all of it must be recorded")
+	j.check = false
+	g.Expect(j.readsOf(runtimes.Pin{Name: "chat", Version: "1-details"})).To(BeTrue())
 }
