@@ -90,6 +90,13 @@ Exit codes: 0 recorded or equal, 1 a recording differs, 2 a recording failed; wi
 			if err != nil {
 				return err
 			}
+			if check {
+				var without []string
+				if pins, without, err = pinsWithCases(corpus, pins); err != nil {
+					return err
+				}
+				missing = append(missing, without...)
+			}
 			ctx, stop := interruptible(cmd)
 			defer stop()
 			todo := job{o, corpus, pins, everyNth(scenarios, every), check, lifecycle || len(args) == 0, conformance.Shard{Index: 1, Total: 1}, disk}

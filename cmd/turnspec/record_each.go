@@ -74,6 +74,26 @@ func (j job) scenariosOf(pin runtimes.Pin) ([]*fixtures.Scenario, error) {
 	return j.corpus.RecordedScenarios(j.scenarios, pin.Name, pin.Version)
 }
 
+// pinsWithCases returns the versions that the corpus has cases of, and a line about each of the
+// others. It is an error if there is none.
+func pinsWithCases(corpus fixtures.Corpus, pins []runtimes.Pin) (with []runtimes.Pin, without []string, err error) {
+	for _, pin := range pins {
+		versions, err := corpus.Versions(pin.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if slices.Contains(versions, pin.Version) {
+			with = append(with, pin)
+		} else {
+			without = append(without, fmt.Sprintf("skip  %s: the corpus has no case of it", pin))
+		}
+	}
+	if len(with) == 0 {
+		return nil, nil, errors.New("the corpus has no case of these versions; `turnspec record --all` writes some")
+	}
+	return with, without, nil
+}
+
 // isPartlyRecorded reports whether the corpus has only a part of what the version can perform.
 func isPartlyRecorded(pin runtimes.Pin) bool {
 	rt := wires.Find(pin.Name)

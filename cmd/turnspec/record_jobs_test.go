@@ -96,3 +96,15 @@ func TestReadsOfAPart(t *testing.T) {
 	j.check = false
 	g.Expect(j.readsOf(runtimes.Pin{Name: "chat", Version: "1-details"})).To(BeTrue())
 }
+
+// TestPinsWithCases checks that an installed version without cases is not compared with any.
+func TestPinsWithCases(t *testing.T) {
+	g := NewWithT(t)
+	recorded, other := runtimes.Pin{Name: "chat", Version: "1-plain"}, runtimes.Pin{Name: "chat", Version: "9"}
+	with, without, err := pinsWithCases(fixtures.Embedded(), []runtimes.Pin{other, recorded})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(with).To(Equal([]runtimes.Pin{recorded}))
+	g.Expect(without).To(Equal([]string{"skip  chat 9: the corpus has no case of it"}))
+	_, _, err = pinsWithCases(fixtures.Embedded(), []runtimes.Pin{other})
+	g.Expect(err).To(MatchError(ContainSubstring("turnspec record --all")))
+}
