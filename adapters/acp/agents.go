@@ -28,8 +28,8 @@ type knownAgent struct {
 	// ownPiece reports whether a piece is the agent's own words and none of the model: the words
 	// of an error, which the reply has too, or what a command prints.
 	ownPiece func(u *update) bool
-	// ownText handles words of its own that look like a piece of the model's text, and reports
-	// whether they were that.
+	// ownText handles the agent's own text where it looks like a piece of the model's, and reports
+	// whether it was the agent's.
 	ownText func(t *translator, sc *ledger.Scope, text string) bool
 
 	// Tool calls.

@@ -20,7 +20,7 @@ func StartBound(cmd *exec.Cmd) error {
 }
 
 // starter returns the requests to a thread that lives as long as the program. The signal comes when
-// the thread ends that started a process, and Go ends threads of its own accord.
+// the thread ends that started a process, and Go may end a thread at any time.
 var starter = sync.OnceValue(func() chan<- func() {
 	requests := make(chan func())
 	go func() {

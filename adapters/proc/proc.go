@@ -31,8 +31,8 @@ type LauncherFunc func(ctx context.Context, c Command) (Process, error)
 // Launch implements Launcher.
 func (f LauncherFunc) Launch(ctx context.Context, c Command) (Process, error) { return f(ctx, c) }
 
-// Dialer is a Launcher with a network of its own, on which an adapter reaches the servers whose
-// addresses it is given. Without it that is the network of the machine.
+// Dialer is implemented by a Launcher that also provides the network on which an adapter reaches
+// servers. With any other Launcher that is the network of the machine.
 type Dialer interface {
 	DialContext(ctx context.Context, network, addr string) (net.Conn, error)
 }

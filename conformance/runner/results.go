@@ -11,9 +11,8 @@ import (
 // words that a check passed or was not tried: these are kept as numbers, which the collector of
 // garbage does not read.
 type kept struct {
-	jobs []keptJob
-
-	mu     sync.Mutex // guards the tables
+	mu     sync.Mutex // guards what follows
+	jobs   []keptJob
 	checks []*conformance.Check
 	words  []string // tiers, verdicts and reasons
 	number map[any]uint32

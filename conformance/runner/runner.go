@@ -328,7 +328,7 @@ func (j Job) recording(cfg conformance.Config) (perform.Recording, error) {
 	return rec, err
 }
 
-// forget drops the lines of the case until the job is done. The lines of all cases are half a
+// forget drops the lines of the case until the job begins. The lines of all cases are half a
 // gigabyte, through which each collection of garbage would go, and are read again in a
 // hundredth of the time that the case takes.
 func (j *Job) forget() {

@@ -90,7 +90,7 @@ func (l *Local) Launch(ctx context.Context, c proc.Command) (proc.Process, error
 	return startLocal(&l.servers[i], c.Env, l.world), nil
 }
 
-// localProcess is a server that behaves as a process of its own.
+// localProcess runs a server and implements proc.Process.
 type localProcess struct {
 	stdin, stdout, stderr *pipe.Pipe
 	kill                  context.CancelFunc
@@ -134,7 +134,7 @@ func startLocal(s *fixtures.Server, env []string, w world) *localProcess {
 func (p *localProcess) end(err error, exit proc.Exit) {
 	p.once.Do(func() {
 		if err != nil {
-			_, _ = p.stderr.TryWrite([]byte(err.Error() + "\n")) // nobody need read it
+			_, _ = p.stderr.TryWrite([]byte(err.Error() + "\n")) // the client may have closed it
 		}
 		p.exit = exit // stdin stays open: whether a write to a process that exits fails is chance
 		p.stdout.CloseWrite()

@@ -98,7 +98,7 @@ func (p *Prepared) readAll(rt *wire.Runtime, w *fixtures.WireLine) []reading {
 	case fixtures.In:
 		return []reading{{b: w.Bytes, step: readStep(rt, w.Bytes), uuids: uuids(w.Bytes)}}
 	case fixtures.Err:
-		return []reading{{b: w.Bytes, slots: placeSlots(w.Bytes)}}
+		return []reading{{b: w.Bytes, slots: placeSlots(w.Bytes[:readLength(w.Bytes)])}}
 	case fixtures.Out:
 	default:
 		return nil

@@ -1,3 +1,4 @@
+// Package text holds the toy check, beside the checks of the text that the model writes.
 package text
 
 import (
